@@ -1,0 +1,180 @@
+package engine
+
+// Action says what happens to a computed object.
+type Action string
+
+// The actions of a plan.
+const (
+	Add    Action = "add"
+	Keep   Action = "keep"
+	Update Action = "update"
+	Remove Action = "remove"
+)
+
+// Plan is everything that the engine decided, sorted: the same snapshot and
+// policies give the same bytes in whatever order the objects came. Its JSON
+// form is a stable contract.
+type Plan struct {
+	Gateways     []GatewayPlan     `json:"gateways"`
+	ListenerSets []GatewayPlan     `json:"listenerSets"`
+	Certificates []CertificatePlan `json:"certificates"`
+	Grants       []Grant           `json:"grants"`
+	Redirects    []Redirect        `json:"redirects"`
+	Verdicts     []Verdict         `json:"verdicts"`
+	Findings     []Finding         `json:"findings"`
+}
+
+// Placed is where a computed object stands. It has no namespace while that of
+// the release is not known; Implicit says that its manifest names none, as the
+// manifest of the Gateway does.
+type Placed struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Implicit  bool   `json:"-"`
+	// Gateway is the parent that the object is made for.
+	Gateway ObjectName `json:"-"`
+}
+
+// GatewayPlan is one managed Gateway with the listeners computed for it.
+type GatewayPlan struct {
+	Namespace string     `json:"namespace"`
+	Name      string     `json:"name"`
+	Listeners []Listener `json:"listeners"`
+
+	// Source is the file or template of the Gateway.
+	Source string `json:"-"`
+	// Rendered is the value of the annotation gatewright.dev/rendered.
+	Rendered string `json:"-"`
+}
+
+// Listener is a computed listener. Where Action is Remove, only its name is
+// certain.
+type Listener struct {
+	Name     string `json:"name"`
+	Hostname string `json:"hostname"`
+	Port     int    `json:"port"`
+	Protocol string `json:"protocol"`
+	// Mode is Terminate, Passthrough, or "" for a plain listener.
+	Mode          string         `json:"mode"`
+	AllowedRoutes map[string]any `json:"allowedRoutes"`
+	// Certificate is the Certificate behind the listener, "namespace/name".
+	Certificate string `json:"certificate"`
+	Action      Action `json:"action"`
+	Reason      string `json:"reason"`
+
+	secretNamespace string // "" is the namespace of the Gateway
+	secretName      string
+	tlsOptions      map[string]string
+}
+
+// CertificatePlan is a computed Certificate.
+type CertificatePlan struct {
+	Placed
+	DNSNames   []string  `json:"dnsNames"`
+	SecretName string    `json:"secretName"`
+	IssuerRef  IssuerRef `json:"issuerRef"`
+	Action     Action    `json:"action"`
+	Reason     string    `json:"reason"`
+
+	template CertificateTemplate
+}
+
+// Grant is a computed ReferenceGrant: the namespace of a Certificate lets
+// Gateways of other namespaces read its Secret.
+type Grant struct {
+	Placed
+	// From holds the namespaces of the Gateways, sorted.
+	From   []string `json:"from"`
+	Secret string   `json:"secret"`
+	Action Action   `json:"action"`
+	Reason string   `json:"reason"`
+}
+
+// Redirect is a computed HTTPRoute that sends plain HTTP to https.
+type Redirect struct {
+	Placed
+	// Listener is the plain listener that the route is attached to.
+	Listener string `json:"listener"`
+	Action   Action `json:"action"`
+	Reason   string `json:"reason"`
+}
+
+// Verdict answers one question: is this hostname, asked for by this object of
+// this parent, served, and by which listener.
+type Verdict struct {
+	Kind      string `json:"kind"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Parent    Parent `json:"parent"`
+	Hostname  string `json:"hostname"`
+	Accepted  bool   `json:"accepted"`
+	// Reason is a Gateway API reason, or HostnameConflict for a lost race.
+	Reason string `json:"reason"`
+	// Message is empty when there is nothing that the owner could change.
+	Message string `json:"message"`
+	// Listener is the name of the listener that serves the hostname.
+	Listener string `json:"listener"`
+
+	// Source is the file or template of the object.
+	Source string `json:"-"`
+}
+
+// Parent is the Gateway that an object names, and how it names it.
+type Parent struct {
+	Kind        string `json:"kind"`
+	Namespace   string `json:"namespace"`
+	Name        string `json:"name"`
+	SectionName string `json:"sectionName"`
+	Port        int    `json:"port"`
+}
+
+// Reasons of verdicts. All but HostnameConflict and Unresolved are Gateway API
+// route reasons.
+const (
+	ReasonAccepted         = "Accepted"
+	ReasonNoMatchingParent = "NoMatchingParent"
+	ReasonNotAllowed       = "NotAllowedByListeners"
+	ReasonNoHostname       = "NoMatchingListenerHostname"
+	ReasonUnsupported      = "UnsupportedValue"
+	ReasonRefNotPermitted  = "RefNotPermitted"
+	ReasonHostnameConflict = "HostnameConflict"
+	ReasonPending          = "Pending"
+)
+
+// Changes says whether carrying out the plan changes anything.
+func (p *Plan) Changes() bool {
+	for _, g := range p.Gateways {
+		for _, l := range g.Listeners {
+			if l.Action != Keep {
+				return true
+			}
+		}
+	}
+	for _, c := range p.Certificates {
+		if c.Action != Keep {
+			return true
+		}
+	}
+	for _, g := range p.Grants {
+		if g.Action != Keep {
+			return true
+		}
+	}
+	for _, r := range p.Redirects {
+		if r.Action != Keep {
+			return true
+		}
+	}
+	return false
+}
+
+// Refused returns the verdicts that are not accepted.
+func (p *Plan) Refused() []Verdict {
+	var out []Verdict
+	for _, v := range p.Verdicts {
+		if !v.Accepted {
+			out = append(out, v)
+		}
+	}
+	return out
+}

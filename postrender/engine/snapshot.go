@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// The kinds that the engine reads. Every version of a kind is read alike.
+const (
+	KindGateway     = "Gateway"
+	KindListenerSet = "ListenerSet"
+	KindHTTPRoute   = "HTTPRoute"
+	KindGRPCRoute   = "GRPCRoute"
+	KindTLSRoute    = "TLSRoute"
+	KindCertificate = "Certificate"
+	KindGrant       = "ReferenceGrant"
+	KindNamespace   = "Namespace"
+	KindSecret      = "Secret"
+)
+
+// The API groups of those kinds.
+const (
+	GatewayGroup     = "gateway.networking.k8s.io"
+	CertManagerGroup = "cert-manager.io"
+)
+
+// Snapshot is what the engine sees of the world. The order of the objects
+// carries no meaning.
+type Snapshot struct {
+	Gateways     []*Gateway
+	Routes       []*Route
+	Certificates []*Certificate
+	Namespaces   []*Namespace
+	// Secrets holds names only, so that no computed name overwrites one.
+	Secrets []*Meta
+	// Grants are the ReferenceGrants that we rendered before.
+	Grants []*Meta
+	// Complete says that the snapshot holds every object of the cluster. A
+	// post-render sees one release: what it does not see is unknown, never absent.
+	Complete bool
+}
+
+// Meta is what the engine reads of any object's metadata.
+type Meta struct {
+	Kind string
+	// Namespace is "" while the namespace of the release is not known.
+	Namespace string
+	// Implicit says that the manifest names no namespace, so that objects made
+	// beside it name none either.
+	Implicit    bool
+	Name        string
+	Labels      map[string]string
+	Annotations map[string]string
+	// Created is the zero time where it is not known.
+	Created time.Time
+	// Source is the file or template of the object, for messages.
+	Source string
+	// Controller is the kind of the controlling owner, if there is one.
+	Controller string
+	// Known marks an object of --snapshot: knowledge that adds no claim and is
+	// never edited.
+	Known bool
+}
+
+// Gateway is a Gateway as far as the engine reads it.
+type Gateway struct {
+	Meta
+	Listeners []SourceListener
+}
+
+// SourceListener is a listener that the snapshot's Gateway has.
+type SourceListener struct {
+	Name     string
+	Hostname string // "" accepts every hostname
+	Port     int
+	Protocol string // HTTP, HTTPS, TLS, TCP, UDP or an implementation's own
+	TLSMode  string // Terminate, Passthrough, or "" without tls
+	// AllowedFrom is Same, All or Selector, with the API's default filled in.
+	AllowedFrom     string
+	AllowedSelector *metav1.LabelSelector
+	AllowedKinds    []GroupKind
+	// CertificateRefs names Secrets only.
+	CertificateRefs []ObjectName
+	// Object is the listener as it was written.
+	Object map[string]any
+}
+
+// GroupKind names a kind of route.
+type GroupKind struct{ Group, Kind string }
+
+// ObjectName is a namespaced name. Namespace "" is the namespace of the object
+// that holds the reference, or the unknown namespace of the release.
+type ObjectName struct{ Namespace, Name string }
+
+// Route is an HTTPRoute, GRPCRoute or TLSRoute.
+type Route struct {
+	Meta
+	Hostnames []string
+	Parents   []ParentRef
+	// RedirectsToHTTPS says that every rule of the route redirects to https.
+	RedirectsToHTTPS bool
+}
+
+// ParentRef is one parentRef of a route, with the API's defaults filled in but
+// for the namespace ("" is the route's own).
+type ParentRef struct {
+	Group, Kind, Namespace, Name, SectionName string
+	Port                                      int
+}
+
+// Certificate is a cert-manager Certificate.
+type Certificate struct {
+	Meta
+	DNSNames    []string
+	IPAddresses []string
+	SecretName  string
+	IsCA        bool
+	// Object is the whole manifest.
+	Object map[string]any
+}
+
+// Namespace is a namespace with its labels.
+type Namespace struct{ Meta }
