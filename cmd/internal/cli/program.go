@@ -1,0 +1,39 @@
+package cli
+
+import "context"
+
+// Program is what sets the two executables apart. The zero value is the lean
+// one, which hands over to gatewright-full where a chart has to be rendered.
+type Program struct {
+	// RenderChart renders a chart as helm template does. It is nil in the
+	// program that does not link Helm.
+	RenderChart func(ctx context.Context, request ChartRequest) ([]byte, error)
+}
+
+// ChartRequest says which chart to render, and how. The zero value of each
+// field means what leaving out the flag of the same name means to helm.
+type ChartRequest struct {
+	// Chart is a folder, an archive, an oci:// reference, or, with Repo, a name.
+	Chart string
+	// Version and Repo say where Chart is not local, which one and from where.
+	Version string
+	Repo    string
+
+	ReleaseName string
+	Namespace   string
+
+	// ValuesFiles are paths, "-" for standard input, in rising precedence; then
+	// come Set, SetString and SetFile, each "key=value".
+	ValuesFiles []string
+	Set         []string
+	SetString   []string
+	SetFile     []string
+
+	// KubeVersion and APIVersions are what the chart sees in .Capabilities.
+	KubeVersion string
+	APIVersions []string
+
+	IncludeCRDs bool
+	// IsUpgrade sets .Release.IsUpgrade instead of .Release.IsInstall.
+	IsUpgrade bool
+}
