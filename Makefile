@@ -1,0 +1,90 @@
+# Everything that builds, tests or shows gatewright. "make help" lists it.
+
+SHELL       := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+VERSION   ?= 0.1.0
+FUZZTIME  ?= 5s
+PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+
+# A version is stamped by -X alone, so that the same source gives the same bytes
+# in every clone; -trimpath keeps the folder of the clone out of them.
+STAMP   := -s -w -X github.com/gatewright/gatewright/cmd/internal/cli.version=$(VERSION)
+GOBUILD := go build -buildvcs=false -trimpath -ldflags '$(STAMP)'
+
+# Go's ./... leaves testdata out; our own Go program there is checked as well.
+PACKAGES = ./... $(addprefix ./,$(patsubst %/,%,$(dir $(wildcard testdata/*/main.go))))
+MODULES  = $(patsubst %/,%,$(dir $(wildcard go.mod testdata/*/go.mod)))
+
+#? help: show this list
+.PHONY: help
+help:
+	@grep -h '^#? ' $(MAKEFILE_LIST) | sed 's/^#? //' | awk -F': ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+#? build: bin/gatewright, the lean program that Helm runs, and bin/gatewright-full beside it
+.PHONY: build
+build:
+	$(GOBUILD) -o bin/gatewright ./cmd/gatewright
+	$(GOBUILD) -o bin/gatewright-full ./cmd/gatewright-full
+
+#? tools: the real Helm 3, Helm 4, kustomize and staticcheck in .cache/bin, built once
+TOOLS := $(addprefix .cache/bin/,helm3 helm4 kustomize staticcheck)
+.PHONY: tools
+tools: $(TOOLS)
+
+.cache/bin/helm3: PACKAGE = helm.sh/helm/v3/cmd/helm
+.cache/bin/helm4: PACKAGE = helm.sh/helm/v4/cmd/helm
+.cache/bin/kustomize: PACKAGE = sigs.k8s.io/kustomize/kustomize/v5
+.cache/bin/staticcheck: PACKAGE = honnef.co/go/tools/cmd/staticcheck
+
+# Helm 3 takes the version of Kubernetes that charts see from its linker flags;
+# without them it claims 1.20, which many charts refuse.
+.cache/bin/helm3: FLAGS = -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMajor=1 -X helm.sh/helm/v3/pkg/chartutil.k8sVersionMinor=37
+
+$(TOOLS): testdata/tools/go.mod testdata/tools/go.sum
+	cd testdata/tools && go build -buildvcs=false -ldflags '-s -w $(FLAGS)' -o ../../$@ $(PACKAGE)
+	@touch $@
+
+#? demo: render a chart through the real Helm 3 and Helm 4, then show the plan and the diff
+.PHONY: demo
+demo: build tools
+	@testdata/demo.sh
+
+#? test: all tests, after the fuzz targets have run for FUZZTIME (5s) each
+.PHONY: test
+test: build tools fuzz
+	go test ./...
+
+#? fuzz: every fuzz target for FUZZTIME (5s)
+.PHONY: fuzz
+fuzz:
+	@testdata/fuzz.sh $(FUZZTIME)
+
+#? golden: rewrite the expected outputs that tests compare with; read the diff before committing it
+.PHONY: golden
+golden: build tools
+	UPDATE=1 go test ./...
+
+#? bench: time and memory of post-render beside kustomize and cat
+.PHONY: bench
+bench: build tools
+	go run ./testdata/bench
+
+#? lint: gofmt, go vet, go mod tidy and staticcheck, without exceptions
+.PHONY: lint
+lint: .cache/bin/staticcheck
+	@out=$$(gofmt -l .); test -z "$$out" || { echo "not formatted, run gofmt -w on: $$out"; exit 1; }
+	go vet $(PACKAGES)
+	@for m in $(MODULES); do echo "go mod tidy -diff ($$m)"; (cd $$m && go mod tidy -diff); done
+	.cache/bin/staticcheck $(PACKAGES)
+
+#? plugin: dist/gatewright-VERSION.tgz, the plugin for Helm 4; PLATFORMS="linux/amd64" limits it
+.PHONY: plugin
+plugin:
+	go run ./cmd/gatewright/plugin -version $(VERSION) -out dist $(PLATFORMS)
+
+#? clean: remove what was built, tools included
+.PHONY: clean
+clean:
+	rm -rf bin dist .cache
