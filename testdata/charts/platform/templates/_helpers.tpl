@@ -1,0 +1,10 @@
+{{- define "platform.labels" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
+{{- end }}
+
+{{- define "platform.namespace" -}}
+{{ .Values.gateway.namespace | default .Release.Namespace }}
+{{- end }}
