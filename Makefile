@@ -6,6 +6,7 @@ SHELL       := bash
 
 VERSION   ?= 0.1.0
 FUZZTIME  ?= 5s
+DIST      ?= dist
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
 # A version is stamped by -X alone, so that the same source gives the same bytes
@@ -82,7 +83,7 @@ lint: .cache/bin/staticcheck
 #? plugin: dist/gatewright-VERSION.tgz, the plugin for Helm 4; PLATFORMS="linux/amd64" limits it
 .PHONY: plugin
 plugin:
-	go run ./cmd/gatewright/plugin -version $(VERSION) -out dist $(PLATFORMS)
+	go run ./cmd/gatewright/plugin -version $(VERSION) -ldflags '$(STAMP)' -out $(DIST) $(PLATFORMS)
 
 #? clean: remove what was built, tools included
 .PHONY: clean
