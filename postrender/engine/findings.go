@@ -23,24 +23,39 @@ type Finding struct {
 
 // The codes of findings. Each is described in postrender/README.md.
 const (
-	CodeNoPolicy           = "NoPolicy"
-	CodeNoClaims           = "NoClaims"
-	CodeGatewayElsewhere   = "GatewayElsewhere"
-	CodeRefused            = "Refused"
-	CodePinned             = "Pinned"
-	CodeNoHostnames        = "NoHostnames"
-	CodePolicyDifference   = "PolicyDifference"
-	CodePolicyUnknownKey   = "PolicyUnknownKey"
-	CodePolicyInvalid      = "PolicyInvalid"
-	CodeShimServes         = "ShimServes"
-	CodeNameTaken          = "NameTaken"
-	CodePlaintextRoute     = "PlaintextRoute"
-	CodeListenersAtRisk    = "ListenersAtRisk"
-	CodeCoveredByWider     = "CoveredByWider"
-	CodeNamespaceUnlabeled = "NamespaceLabelsUnknown"
-	CodeDuplicateKey       = "DuplicateKey"
-	CodeDuplicateObject    = "DuplicateObject"
-	CodeDuplicateClaim     = "DuplicateClaim"
-	CodePortUnused         = "PortUnused"
-	CodeOptedOut           = "OptedOut"
+	// CodeNoPolicy: a Gateway has no policy and stays untouched.
+	CodeNoPolicy = "NoPolicy"
+	// CodeNoClaims: nothing in the input asks a managed Gateway for a hostname.
+	CodeNoClaims = "NoClaims"
+	// CodeGatewayElsewhere: an object's Gateway is not in the release.
+	CodeGatewayElsewhere = "GatewayElsewhere"
+	// CodePinned: a route is pinned to a listener of a Gateway elsewhere.
+	CodePinned = "Pinned"
+	// CodeRefused: hostnames that get no listener, with the reason.
+	CodeRefused = "Refused"
+	// CodeNoHostnames: a route asks for no hostname.
+	CodeNoHostnames = "NoHostnames"
+	// CodeOptedOut: a route names a Gateway that is taken out by annotation.
+	CodeOptedOut = "OptedOut"
+	// CodePolicyDifference: two sources of policy differ on a key.
+	CodePolicyDifference = "PolicyDifference"
+	// CodePolicyUnknownKey: an annotation holds a key that is not known.
+	CodePolicyUnknownKey = "PolicyUnknownKey"
+	// CodePolicyKeyNotHere: an annotation holds a key that only a file or flag may set.
+	CodePolicyKeyNotHere = "PolicyKeyNotHere"
+	// CodeShimServes: cert-manager's shim writes the Certificates of a Gateway.
+	CodeShimServes = "ShimServes"
+	// CodeNameTaken: a computed name belongs to something else.
+	CodeNameTaken = "NameTaken"
+	// CodePlaintextRoute: a route is served in plaintext beside the redirect.
+	CodePlaintextRoute = "PlaintextRoute"
+	// CodeCoveredByWider: a hand-written listener answers a name that cover asks
+	// to be served on its own.
+	CodeCoveredByWider = "CoveredByWider"
+	// CodeNamespaceLabels: a selector decides on labels that are not known.
+	CodeNamespaceLabels = "NamespaceLabelsUnknown"
+	// CodeDuplicateKey: a manifest holds a key twice; the last one counts.
+	CodeDuplicateKey = "DuplicateKey"
+	// CodeDuplicateObject: an object stands twice in the input.
+	CodeDuplicateObject = "DuplicateObject"
 )

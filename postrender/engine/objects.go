@@ -1,18 +1,146 @@
 package engine
 
-// The objects of a plan as manifests: maps of strings, bools, int64, []any and
-// map[string]any, with every atomic list and every default in it spelled out,
-// so that two field managers that apply the same one do not conflict.
+import (
+	"maps"
+)
+
+// The objects of a plan as manifests: maps of strings, bools, numbers, []any
+// and map[string]any. Every atomic list, and every default in it, is spelled
+// out, so that two field managers that apply the same object do not conflict.
 
 // Object returns the listener as an entry of spec.listeners.
-func (l Listener) Object() map[string]any { return nil }
+func (l Listener) Object() map[string]any {
+	if l.object != nil {
+		return l.object
+	}
+	object := map[string]any{
+		"name":          l.Name,
+		"port":          int64(l.Port),
+		"protocol":      l.Protocol,
+		"allowedRoutes": l.AllowedRoutes,
+	}
+	if l.Hostname != "" {
+		object["hostname"] = l.Hostname
+	}
+	if l.Mode == "" {
+		return object
+	}
+	ref := map[string]any{"group": "", "kind": KindSecret, "name": l.secretName}
+	if l.secretNamespace != "" {
+		ref["namespace"] = l.secretNamespace
+	}
+	tls := map[string]any{"mode": l.Mode, "certificateRefs": []any{ref}}
+	if len(l.tlsOptions) > 0 {
+		tls["options"] = anyMap(l.tlsOptions)
+	}
+	object["tls"] = tls
+	return object
+}
 
-// Object returns the Certificate (cert-manager.io/v1).
-func (c CertificatePlan) Object() map[string]any { return nil }
+// Object returns the Certificate (cert-manager.io/v1). It has no commonName,
+// which is limited to 64 characters.
+func (c CertificatePlan) Object() map[string]any {
+	label := ForLabel(c.Gateway.Name)
+	spec := templateSpec(c.template)
+	spec["secretName"] = c.SecretName
+	spec["dnsNames"] = anyList(c.DNSNames)
+	spec["issuerRef"] = map[string]any{"group": c.IssuerRef.Group, "kind": c.IssuerRef.Kind, "name": c.IssuerRef.Name}
+	secretTemplate, _ := spec["secretTemplate"].(map[string]any)
+	if secretTemplate == nil {
+		secretTemplate = map[string]any{}
+	}
+	secretLabels, _ := secretTemplate["labels"].(map[string]any)
+	secretTemplate["labels"] = with(secretLabels, LabelFor, label)
+	spec["secretTemplate"] = secretTemplate
 
-// Object returns the ReferenceGrant (gateway.networking.k8s.io/v1beta1, which
-// every cluster serves).
-func (g Grant) Object() map[string]any { return nil }
+	annotations := anyMap(c.template.Annotations)
+	annotations["acme.cert-manager.io/http01-parentrefkind"] = KindGateway
+	annotations["acme.cert-manager.io/http01-parentrefname"] = c.Gateway.Name
+	metadata := c.metadata(with(anyMap(c.template.Labels), LabelFor, label))
+	metadata["annotations"] = annotations
+	return map[string]any{"apiVersion": CertManagerGroup + "/v1", "kind": KindCertificate, "metadata": metadata, "spec": spec}
+}
+
+// templateSpec returns the fields of a Certificate's spec that the policy's
+// template sets.
+func templateSpec(t CertificateTemplate) map[string]any {
+	t.Labels, t.Annotations = nil, nil
+	spec := jsonMap(t)
+	if t.RevisionHistoryLimit != nil {
+		spec["revisionHistoryLimit"] = int64(*t.RevisionHistoryLimit)
+	}
+	if t.PrivateKey != nil && t.PrivateKey.Size != 0 {
+		spec["privateKey"].(map[string]any)["size"] = int64(t.PrivateKey.Size)
+	}
+	return spec
+}
+
+// Object returns the ReferenceGrant, written as v1beta1, which every cluster
+// serves.
+func (g Grant) Object() map[string]any {
+	from := make([]any, len(g.From))
+	for i, namespace := range g.From {
+		from[i] = map[string]any{"group": GatewayGroup, "kind": KindGateway, "namespace": namespace}
+	}
+	return map[string]any{
+		"apiVersion": GatewayGroup + "/v1beta1",
+		"kind":       KindGrant,
+		"metadata":   g.metadata(map[string]any{LabelFor: ForLabel(g.Gateway.Name)}),
+		"spec": map[string]any{
+			"from": from,
+			"to":   []any{map[string]any{"group": "", "kind": KindSecret, "name": g.Secret}},
+		},
+	}
+}
 
 // Object returns the HTTPRoute (gateway.networking.k8s.io/v1).
-func (r Redirect) Object() map[string]any { return nil }
+func (r Redirect) Object() map[string]any {
+	return map[string]any{
+		"apiVersion": GatewayGroup + "/v1",
+		"kind":       KindHTTPRoute,
+		"metadata":   r.metadata(map[string]any{LabelFor: ForLabel(r.Gateway.Name)}),
+		"spec": map[string]any{
+			"parentRefs": []any{map[string]any{"group": GatewayGroup, "kind": KindGateway, "name": r.Gateway.Name, "sectionName": r.Listener}},
+			"rules": []any{map[string]any{
+				"matches": []any{map[string]any{"path": map[string]any{"type": "PathPrefix", "value": "/"}}},
+				"filters": []any{map[string]any{
+					"type":            "RequestRedirect",
+					"requestRedirect": map[string]any{"scheme": "https", "statusCode": int64(301)},
+				}},
+			}},
+		},
+	}
+}
+
+// metadata names no namespace where the manifest that the object stands beside
+// names none: Helm puts both into the namespace of the release.
+func (p Placed) metadata(labels map[string]any) map[string]any {
+	metadata := map[string]any{"name": p.Name, "labels": labels}
+	if !p.Implicit && p.Namespace != "" {
+		metadata["namespace"] = p.Namespace
+	}
+	return metadata
+}
+
+func anyMap(in map[string]string) map[string]any {
+	out := map[string]any{}
+	for key, value := range in {
+		out[key] = value
+	}
+	return out
+}
+
+func anyList(in []string) []any {
+	out := make([]any, len(in))
+	for i, value := range in {
+		out[i] = value
+	}
+	return out
+}
+
+func with(in map[string]any, key string, value any) map[string]any {
+	out := map[string]any{}
+	maps.Copy(out, in)
+	out[key] = value
+	return out
+}

@@ -65,6 +65,7 @@ type Listener struct {
 	secretNamespace string // "" is the namespace of the Gateway
 	secretName      string
 	tlsOptions      map[string]string
+	object          map[string]any // of a listener kept as it is
 }
 
 // CertificatePlan is a computed Certificate.
@@ -119,6 +120,8 @@ type Verdict struct {
 	Source string `json:"-"`
 }
 
+func (v *Verdict) refused() bool { return !v.Accepted && v.Reason != ReasonOptedOut }
+
 // Parent is the Gateway that an object names, and how it names it.
 type Parent struct {
 	Kind        string `json:"kind"`
@@ -128,7 +131,7 @@ type Parent struct {
 	Port        int    `json:"port"`
 }
 
-// Reasons of verdicts. All but HostnameConflict and Unresolved are Gateway API
+// Reasons of verdicts. All but HostnameConflict and OptedOut are Gateway API
 // route reasons.
 const (
 	ReasonAccepted         = "Accepted"
@@ -139,6 +142,9 @@ const (
 	ReasonRefNotPermitted  = "RefNotPermitted"
 	ReasonHostnameConflict = "HostnameConflict"
 	ReasonPending          = "Pending"
+	// ReasonOptedOut is the verdict of an object that does not want to claim, or
+	// did not say that it wants to; it is no refusal.
+	ReasonOptedOut = "OptedOut"
 )
 
 // Changes says whether carrying out the plan changes anything.
@@ -168,11 +174,11 @@ func (p *Plan) Changes() bool {
 	return false
 }
 
-// Refused returns the verdicts that are not accepted.
+// Refused returns the verdicts that are refused.
 func (p *Plan) Refused() []Verdict {
 	var out []Verdict
 	for _, v := range p.Verdicts {
-		if !v.Accepted {
+		if v.refused() {
 			out = append(out, v)
 		}
 	}

@@ -1,8 +1,33 @@
 package engine
 
 import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+
 	cmv1 "github.com/cert-manager/cert-manager/pkg/apis/certmanager/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Values of policy keys.
+const (
+	PerHostname    = "PerHostname"
+	Wildcard       = "Wildcard"
+	ExistingSecret = "ExistingSecret"
+	Edge           = "Edge"
+	ListenersOnly  = "ListenersOnly"
+
+	FromSame     = "Same"
+	FromAll      = "All"
+	FromList     = "List"
+	FromSelector = "Selector"
+
+	ClaimsAll     = "All"
+	ClaimsOptedIn = "OptedIn"
+
+	CoverAny      = "Any"
+	CoverWildcard = "Wildcard"
+	CoverExact    = "Exact"
 )
 
 // Policy is the settings for one Gateway, with every default filled in.
@@ -29,10 +54,26 @@ type Policy struct {
 	MaxListenersPerNamespace int                 `json:"maxListenersPerNamespace,omitempty"`
 	PriorityNamespaces       []string            `json:"priorityNamespaces,omitempty"`
 	MaxListeners             int                 `json:"maxListeners,omitempty"`
-	SecretRetention          any                 `json:"secretRetention,omitempty"`
+	SecretRetention          Retention           `json:"secretRetention,omitzero"`
 }
 
-// IssuerRef names a cert-manager issuer.
+// DefaultPolicy returns the policy of a Gateway whose sources set no key.
+func DefaultPolicy() Policy {
+	return Policy{
+		Certificates:      PerHostname,
+		Attach:            Attach{From: FromSame},
+		Claims:            ClaimsAll,
+		HostnameOwnership: "Shared",
+		Cover:             CoverAny,
+		HTTP:              PlainHTTP{Port: 80},
+		Withdraw:          "SamePort",
+		MaxListeners:      64,
+		SecretRetention:   Retention{Mode: "Keep"},
+	}
+}
+
+// IssuerRef names a cert-manager issuer. Group defaults to cert-manager.io and
+// kind to Issuer.
 type IssuerRef struct {
 	Group string `json:"group,omitempty"`
 	Kind  string `json:"kind,omitempty"`
@@ -47,12 +88,12 @@ type IssuerRule struct {
 
 // Attach says which namespaces may claim.
 type Attach struct {
-	From       string                `json:"from,omitempty"` // Same, All, List, Selector
-	Namespaces []string              `json:"namespaces,omitempty"`
-	Selector   *metav1.LabelSelector `json:"selector,omitempty"`
+	From       string                `json:"from,omitempty"`       // Same, All, List or Selector
+	Namespaces []string              `json:"namespaces,omitempty"` // of List
+	Selector   *metav1.LabelSelector `json:"selector,omitempty"`   // of Selector
 }
 
-// Fence is the set of hostnames that may be claimed.
+// Fence is the set of hostnames that may be claimed, and by which namespace.
 type Fence struct {
 	Allow        []string            `json:"allow,omitempty"`
 	PerNamespace map[string][]string `json:"perNamespace,omitempty"`
@@ -65,13 +106,7 @@ type PlainHTTP struct {
 	Port     int      `json:"port,omitempty"`
 }
 
-// AutoBool is Auto, true or false. The zero value is Auto.
-type AutoBool string
-
-// AutoInt is Auto (0) or a number.
-type AutoInt int
-
-// Passthrough is a TLS listener that hands the connection through.
+// Passthrough is a TLS listener that hands connections through.
 type Passthrough struct {
 	Name     string `json:"name"`
 	Port     int    `json:"port"`
@@ -92,31 +127,81 @@ type CertificateTemplate struct {
 	SecretTemplate       *cmv1.CertificateSecretTemplate `json:"secretTemplate,omitempty"`
 }
 
-// Keys is one source of policy: its keys as they were written, so that sources
-// can be merged key by key.
-type Keys map[string]any
-
-// PolicySources are the sources of policy that do not stand on the Gateway
-// itself. The zero value knows none.
-type PolicySources struct {
-	// Flags are the keys set by command flags, for every Gateway.
-	Flags Keys
-	// File is the Policy file, or nil.
-	File *PolicyFile
+// Retention says what becomes of the Secret of a removed Certificate: Keep,
+// Delete, or {after: DURATION}.
+type Retention struct {
+	Mode  string
+	After metav1.Duration
 }
 
-// PolicyFile is a parsed Policy file.
-type PolicyFile struct {
-	// Name is the path of the file, for messages.
-	Name     string
-	Gateways []PolicyEntry
+// UnmarshalJSON reads "Keep", "Delete" or {"after": "336h"}.
+func (r *Retention) UnmarshalJSON(data []byte) error {
+	if json.Unmarshal(data, &r.Mode) == nil && (r.Mode == "Keep" || r.Mode == "Delete") {
+		return nil
+	}
+	var after struct{ After *metav1.Duration }
+	if err := json.Unmarshal(data, &after); err != nil || after.After == nil {
+		return fmt.Errorf("secretRetention is %s; use Keep, Delete or {after: 336h}", data)
+	}
+	*r = Retention{Mode: "After", After: *after.After}
+	return nil
 }
 
-// PolicyEntry gives keys to the Gateways that it matches.
-type PolicyEntry struct {
-	Namespace, Name string // "" and "*" match all
-	Keys            Keys
+// AutoBool is a switch that decides by itself unless it is set.
+type AutoBool string
+
+// The values of [AutoBool]. Auto is the zero value.
+const (
+	Auto AutoBool = ""
+	On   AutoBool = "true"
+	Off  AutoBool = "false"
+)
+
+// UnmarshalJSON reads "Auto", true or false.
+func (b *AutoBool) UnmarshalJSON(data []byte) error {
+	switch string(data) {
+	case `"Auto"`:
+		*b = Auto
+	case "true", "false":
+		*b = AutoBool(data)
+	default:
+		return fmt.Errorf("%s is neither Auto nor true nor false", data)
+	}
+	return nil
 }
 
-// ParsePolicyFile reads a Policy file. An unknown key is an error that names it.
-func ParsePolicyFile(name string, data []byte) (*PolicyFile, error) { return nil, nil }
+// AutoInt is a number that decides by itself while it is 0, written "Auto".
+type AutoInt int
+
+// UnmarshalJSON reads "Auto" or a number.
+func (n *AutoInt) UnmarshalJSON(data []byte) error {
+	if string(data) == `"Auto"` {
+		*n = 0
+		return nil
+	}
+	value, err := strconv.Atoi(string(data))
+	if err != nil {
+		return fmt.Errorf("%s is neither Auto nor a number", data)
+	}
+	*n = AutoInt(value)
+	return nil
+}
+
+// issuerFor returns the issuer of a hostname's Certificate.
+func (p *Policy) issuerFor(hostname string) IssuerRef {
+	for _, rule := range p.Issuers {
+		if coveredByAny(rule.Hostnames, hostname) {
+			return rule.IssuerRef
+		}
+	}
+	return p.IssuerRef
+}
+
+func coveredByAny(patterns []string, hostname string) bool {
+	for _, pattern := range patterns {
+		if covers(pattern, hostname) {
+			return true
+		}
+	}
+	return false
+}

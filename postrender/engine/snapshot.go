@@ -34,8 +34,7 @@ type Snapshot struct {
 	Namespaces   []*Namespace
 	// Secrets holds names only, so that no computed name overwrites one.
 	Secrets []*Meta
-	// Grants are the ReferenceGrants that we rendered before.
-	Grants []*Meta
+	Grants  []*ReferenceGrant
 	// Complete says that the snapshot holds every object of the cluster. A
 	// post-render sees one release: what it does not see is unknown, never absent.
 	Complete bool
@@ -100,6 +99,8 @@ type Route struct {
 	Parents   []ParentRef
 	// RedirectsToHTTPS says that every rule of the route redirects to https.
 	RedirectsToHTTPS bool
+	// Object is the whole manifest of a route that gatewright made, else nil.
+	Object map[string]any
 }
 
 // ParentRef is one parentRef of a route, with the API's defaults filled in but
@@ -120,5 +121,20 @@ type Certificate struct {
 	Object map[string]any
 }
 
+// ReferenceGrant is a ReferenceGrant.
+type ReferenceGrant struct {
+	Meta
+	// Object is the whole manifest.
+	Object map[string]any
+}
+
 // Namespace is a namespace with its labels.
 type Namespace struct{ Meta }
+
+// String returns "Kind namespace/name", or "Kind name" without a namespace.
+func (m *Meta) String() string {
+	if m.Namespace == "" {
+		return m.Kind + " " + orNone(m.Name)
+	}
+	return m.Kind + " " + m.Namespace + "/" + orNone(m.Name)
+}

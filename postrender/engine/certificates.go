@@ -1,0 +1,135 @@
+package engine
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+)
+
+// taken holds the names of Certificates and Secrets that gatewright did not
+// make, by name; a computed name never overwrites one.
+type taken map[string][]*Meta
+
+func takenNames(s *Snapshot) taken {
+	t := taken{}
+	for _, secret := range s.Secrets {
+		t[secret.Name] = append(t[secret.Name], secret)
+	}
+	for _, c := range s.Certificates {
+		if c.Labels[LabelFor] == "" {
+			t[c.Name] = append(t[c.Name], &c.Meta)
+			if c.SecretName != c.Name {
+				t[c.SecretName] = append(t[c.SecretName], &c.Meta)
+			}
+		}
+	}
+	return t
+}
+
+// by says whether something else holds the name in the Gateway's namespace.
+// What the shim made for our listener is no obstacle, nor is the Secret that
+// cert-manager issued for a Certificate of the name.
+func (t taken) by(g *gateway, name string) bool {
+	return slices.ContainsFunc(t[name], func(m *Meta) bool {
+		return m.Labels[LabelFor] == "" && !isShimOwner(m.Controller) && m.Annotations["cert-manager.io/certificate-name"] != name &&
+			sameNamespace(m.Namespace, g.Namespace) != no
+	})
+}
+
+// wantCertificate adds the Certificate of a hostname.
+func (r *run) wantCertificate(g *gateway, hostname string) {
+	issuer := g.policy.issuerFor(hostname)
+	if issuer.Name == "" {
+		r.fail(&g.Meta, "its policy names no issuer, and its hostnames need Certificates",
+			"add --issuer NAME, issuerRef in the policy, or certificates: ListenersOnly")
+		return
+	}
+	name := CertificateName(KindGateway, g.Name, hostname)
+	if r.taken.by(g, name) {
+		r.nameTaken(g, "Certificate or Secret "+name)
+		return
+	}
+	r.wantCertificates[ObjectName{g.Namespace, name}] = CertificatePlan{
+		Placed:     g.place(name),
+		DNSNames:   []string{hostname},
+		SecretName: name,
+		IssuerRef: IssuerRef{
+			Group: cmp.Or(issuer.Group, CertManagerGroup),
+			Kind:  cmp.Or(issuer.Kind, "Issuer"),
+			Name:  issuer.Name,
+		},
+		template: g.policy.CertificateTemplate,
+	}
+}
+
+// place puts an object beside the Gateway.
+func (g *gateway) place(name string) Placed {
+	return Placed{Namespace: g.Namespace, Name: name, Implicit: g.Implicit, Gateway: ObjectName{g.Namespace, g.Name}}
+}
+
+// owners finds the managed Gateways that an object of ours may have been
+// rendered for, but for those of which nothing is removed.
+func (r *run) owners(m *Meta) []*gateway {
+	return slices.DeleteFunc(slices.Clone(r.byLabel[m.Labels[LabelFor]]), func(g *gateway) bool { return g.policy.noRemovals })
+}
+
+// planCertificates gives each Certificate its action, and removes those that
+// we rendered for a Gateway of the input and that nothing claims any more. One
+// whose name is not of our making is left alone, whatever its labels say.
+func (r *run) planCertificates() {
+	before := map[ObjectName]*Certificate{}
+	for _, c := range r.snapshot.Certificates {
+		if !c.Known && c.Labels[LabelFor] != "" {
+			before[ObjectName{c.Namespace, c.Name}] = c
+		}
+	}
+	for key, c := range r.wantCertificates {
+		c.Action, c.Reason = Add, "claimed"
+		if old := before[key]; old != nil {
+			c.Action, c.Reason = compareWith(old.Object, c.Object())
+		}
+		delete(before, key)
+		r.certificates = append(r.certificates, c)
+	}
+	for _, old := range before {
+		for _, g := range r.owners(&old.Meta) {
+			if sameNamespace(old.Namespace, g.Namespace) == yes && len(old.DNSNames) > 0 && old.Name == CertificateName(KindGateway, g.Name, old.DNSNames[0]) {
+				r.certificates = append(r.certificates, CertificatePlan{
+					Placed: g.placeLike(&old.Meta), DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: unclaimed,
+				})
+			}
+		}
+	}
+}
+
+const unclaimed = "nothing in the release claims it"
+
+// placeLike is the place of an object that stands in the input.
+func (g *gateway) placeLike(m *Meta) Placed {
+	return Placed{Namespace: m.Namespace, Name: m.Name, Implicit: m.Implicit, Gateway: ObjectName{g.Namespace, g.Name}}
+}
+
+// compareWith compares a manifest that we rendered with what we would render
+// now. What others added beside it (Helm's labels, its annotations) is theirs.
+func compareWith(old, now map[string]any) (Action, string) {
+	if contains(jsonMap(old), jsonMap(now)) && equalObjects(old["spec"], now["spec"]) {
+		return Keep, "claimed"
+	}
+	return Update, "differs from what was rendered"
+}
+
+// contains says whether every field of part stands in whole.
+func contains(whole, part map[string]any) bool {
+	for _, key := range slices.Sorted(maps.Keys(part)) {
+		inner, isMap := part[key].(map[string]any)
+		outer, ok := whole[key].(map[string]any)
+		if isMap && ok {
+			if !contains(outer, inner) {
+				return false
+			}
+		} else if !equalObjects(whole[key], part[key]) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,285 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"net/netip"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// claim is one hostname that one object asks one Gateway to serve.
+type claim struct {
+	object *Meta
+	parent Parent
+	// hostname is normalised, or as it was written where it cannot be.
+	hostname string
+	// certificate is the claiming Certificate; nil for the claim of a route.
+	certificate *Certificate
+	pinned      bool
+}
+
+// answer is what becomes of a claim: the fields of its verdict.
+type answer struct {
+	accepted bool
+	reason   string
+	message  string
+	listener string
+}
+
+func accept(listener string) answer {
+	return answer{accepted: true, reason: ReasonAccepted, listener: listener}
+}
+
+func refuse(reason, format string, args ...any) answer {
+	return answer{reason: reason, message: fmt.Sprintf(format, args...)}
+}
+
+func (r *run) verdict(c claim, a answer) {
+	r.verdicts = append(r.verdicts, Verdict{
+		Kind: c.object.Kind, Namespace: c.object.Namespace, Name: c.object.Name, Parent: c.parent, Hostname: c.hostname,
+		Accepted: a.accepted, Reason: a.reason, Message: a.message, Listener: a.listener, Source: c.object.Source,
+	})
+}
+
+// claimRoutes collects the claims of routes: each route, each parent, each
+// hostname. They come from spec, never from status: a route without a listener
+// is not accepted yet.
+func (r *run) claimRoutes() {
+	for _, route := range r.snapshot.Routes {
+		if route.Known || isSolver(route) {
+			continue
+		}
+		if route.Labels[LabelFor] != "" {
+			r.ourRoutes[ObjectName{route.Namespace, route.Name}] = route
+			continue
+		}
+		for _, ref := range distinctParents(route) {
+			r.claimParent(route, ref)
+		}
+	}
+}
+
+// isSolver recognises cert-manager's own HTTP-01 challenge routes. A claim for
+// one would order a certificate whose challenge is again such a route.
+func isSolver(route *Route) bool {
+	return route.Labels["acme.cert-manager.io/http01-solver"] == "true"
+}
+
+// distinctParents fills in the route's namespace and drops repeated parents.
+func distinctParents(route *Route) []ParentRef {
+	var out []ParentRef
+	for _, ref := range route.Parents {
+		if ref.Group != GatewayGroup || (ref.Kind != KindGateway && ref.Kind != KindListenerSet) {
+			continue
+		}
+		ref.Namespace = cmp.Or(ref.Namespace, route.Namespace)
+		if !slices.Contains(out, ref) {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+// attachment is a route that names a Gateway, and how.
+type attachment struct {
+	route *Route
+	ref   ParentRef
+}
+
+func (r *run) claimParent(route *Route, ref ParentRef) {
+	parent := Parent{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, SectionName: ref.SectionName, Port: ref.Port}
+	if ref.Kind == KindListenerSet {
+		r.refuseAll(route, parent, refuse(ReasonNoMatchingParent, "ListenerSet parents are not supported by this version; name the Gateway in parentRefs, or write the listener by hand"))
+		return
+	}
+	g, err := r.findGateway(&route.Meta, ObjectName{ref.Namespace, ref.Name})
+	switch {
+	case err != nil:
+		r.errs = append(r.errs, err)
+	case g == nil:
+		r.gatewayElsewhere(route, parent)
+	case g.optedOut:
+		r.find(Warning, CodeOptedOut, &route.Meta, fmt.Sprintf("%s carries %s: \"false\", so nothing is added to it; remove the annotation to get listeners", g, AnnotationManage))
+	default:
+		g.claimed = true
+		g.attached = append(g.attached, attachment{route, ref})
+		if !g.policy.managed {
+			return
+		}
+		r.noHostnames(route, g, ref)
+		for _, raw := range route.Hostnames {
+			r.claimHostname(route, g, parent, raw)
+		}
+	}
+}
+
+func (r *run) refuseAll(route *Route, parent Parent, a answer) {
+	for _, raw := range route.Hostnames {
+		r.verdict(claim{object: &route.Meta, parent: parent, hostname: normalOr(raw)}, a)
+	}
+}
+
+func normalOr(raw string) string {
+	if hostname, err := NormalizeHostname(raw); err == nil {
+		return hostname
+	}
+	return raw
+}
+
+// findGateway returns the Gateway of the snapshot, nil if it holds none of
+// that name, or an error if the namespace of the release decides.
+func (r *run) findGateway(object *Meta, name ObjectName) (*gateway, error) {
+	var undecided *gateway
+	for _, g := range r.byName[name.Name] {
+		switch sameNamespace(g.Namespace, name.Namespace) {
+		case yes:
+			return g, nil
+		case unknown:
+			undecided = g
+		}
+	}
+	if undecided == nil || (!undecided.policy.managed && !undecided.optedOut) {
+		return undecided, nil
+	}
+	return nil, r.needNamespace(object, fmt.Sprintf("whether it means %s depends on the namespace of the release", undecided))
+}
+
+// noHostnames says what a route without hostnames gets: it asks for none, and
+// serves whatever the listeners that it attaches to accept.
+func (r *run) noHostnames(route *Route, g *gateway, ref ParentRef) {
+	if len(route.Hostnames) > 0 || ref.SectionName != "" || ref.Port != 0 || route.RedirectsToHTTPS {
+		return
+	}
+	r.find(Warning, CodeNoHostnames, &route.Meta, fmt.Sprintf("the route asks %s for no hostname, so it gets no listener of its own; name its hostnames in spec.hostnames", g))
+}
+
+func (r *run) claimHostname(route *Route, g *gateway, parent Parent, raw string) {
+	hostname, err := NormalizeHostname(raw)
+	if err != nil {
+		r.verdict(claim{object: &route.Meta, parent: parent, hostname: raw}, refuse(ReasonUnsupported, "%q %v; correct spec.hostnames", raw, err))
+		return
+	}
+	c := claim{object: &route.Meta, parent: parent, hostname: hostname, pinned: parent.SectionName != "" || parent.Port != 0}
+	if a, done := r.answerWithoutClaim(route, g, c); done {
+		r.verdict(c, a)
+		return
+	}
+	r.want(g, slot{g.httpsPort, hostname}, c)
+}
+
+// claimCertificates collects the claims of annotated Certificates: each of
+// their dnsNames.
+func (r *run) claimCertificates() {
+	for _, c := range r.snapshot.Certificates {
+		if c.Known || c.Labels[LabelFor] != "" || isShimOwner(c.Controller) || c.IsCA {
+			continue
+		}
+		if target, annotated := gatewayOf(c); annotated {
+			r.claimCertificate(c, target)
+		}
+	}
+}
+
+// isShimOwner says whether cert-manager's shims derived the Certificate from
+// listeners; a claim for it would keep those listeners for ever.
+func isShimOwner(kind string) bool {
+	return kind == KindGateway || kind == KindListenerSet || kind == "Ingress"
+}
+
+// gatewayOf reads the annotations of both families: gatewright's own and the
+// alias of gateway-cert-operator.
+func gatewayOf(c *Certificate) (ObjectName, bool) {
+	if value := c.Annotations[AnnotationGateway]; value != "" {
+		namespace, name, found := strings.Cut(value, "/")
+		if !found {
+			namespace, name = c.Namespace, value
+		}
+		return ObjectName{namespace, name}, true
+	}
+	name := c.Annotations[aliasGatewayName]
+	return ObjectName{cmp.Or(c.Annotations[aliasGatewayNamespace], c.Namespace), name}, name != ""
+}
+
+const (
+	aliasGatewayName      = "gateway-cert-operator.io/gateway-name"
+	aliasGatewayNamespace = "gateway-cert-operator.io/gateway-namespace"
+	aliasListenerPort     = "gateway-cert-operator.io/listener-port"
+)
+
+func (r *run) claimCertificate(c *Certificate, target ObjectName) {
+	parent := Parent{Kind: KindGateway, Namespace: target.Namespace, Name: target.Name}
+	g, err := r.findGateway(&c.Meta, target)
+	switch {
+	case err != nil:
+		r.errs = append(r.errs, err)
+		return
+	case g == nil:
+		r.certificateElsewhere(c, target)
+		return
+	}
+	g.claimed = true
+	if !g.policy.managed || g.optedOut {
+		return
+	}
+	port, portErr := r.certificatePort(c, g)
+	for _, address := range c.IPAddresses {
+		r.verdict(claim{object: &c.Meta, parent: parent, hostname: address, certificate: c}, refuse(ReasonUnsupported, "an IP address gets no listener"))
+	}
+	for _, raw := range distinct(c.DNSNames) {
+		r.claimDNSName(c, g, parent, raw, port, portErr)
+	}
+}
+
+func distinct(names []string) []string {
+	seen := map[string]bool{}
+	var out []string
+	for _, name := range names {
+		if normal := normalOr(name); !seen[normal] {
+			seen[normal] = true
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// certificatePort returns the port of the Certificate's annotation, or that of
+// the Gateway's terminate listeners.
+func (r *run) certificatePort(c *Certificate, g *gateway) (int, error) {
+	text := cmp.Or(c.Annotations[AnnotationPort], c.Annotations[aliasListenerPort])
+	if text == "" {
+		return g.httpsPort, nil
+	}
+	port, err := strconv.Atoi(text)
+	if err != nil || !validPort(port) {
+		return 0, fmt.Errorf("the annotation asks for port %q; a port is 1 to 65535", text)
+	}
+	return port, nil
+}
+
+func (r *run) claimDNSName(cert *Certificate, g *gateway, parent Parent, raw string, port int, portErr error) {
+	c := claim{object: &cert.Meta, parent: parent, hostname: normalOr(raw), certificate: cert}
+	_, err := NormalizeHostname(raw)
+	switch {
+	case err != nil && isIP(raw):
+		r.verdict(c, refuse(ReasonUnsupported, "%q is an IP address, and a listener takes none", raw))
+	case err != nil:
+		r.verdict(c, refuse(ReasonUnsupported, "%q %v; correct spec.dnsNames", raw, err))
+	case portErr != nil:
+		r.verdict(c, refuse(ReasonUnsupported, "%v", portErr))
+	case cert.SecretName == "":
+		r.verdict(c, refuse(ReasonUnsupported, "the Certificate has no secretName; set spec.secretName"))
+	default:
+		if a, done := r.answerCertificate(g, slot{port, c.hostname}, c); done {
+			r.verdict(c, a)
+			return
+		}
+		r.want(g, slot{port, c.hostname}, c)
+	}
+}
+
+func isIP(s string) bool {
+	_, err := netip.ParseAddr(s)
+	return err == nil
+}

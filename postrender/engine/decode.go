@@ -1,0 +1,329 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Origin is what a manifest does not say of itself.
+type Origin struct {
+	// Namespace is that of the release, for objects that name none; "" if it
+	// is not known.
+	Namespace string
+	// Source is the file or template.
+	Source string
+	// Known marks an object of --snapshot.
+	Known bool
+}
+
+// decoders maps a kind, with its group, to the function that reads it. Every
+// version of a kind is read alike.
+var decoders = map[GroupKind]func(*Snapshot, reader, Meta){
+	{GatewayGroup, KindGateway}:         (*Snapshot).addGateway,
+	{GatewayGroup, KindHTTPRoute}:       (*Snapshot).addRoute,
+	{GatewayGroup, KindGRPCRoute}:       (*Snapshot).addRoute,
+	{GatewayGroup, KindTLSRoute}:        (*Snapshot).addRoute,
+	{GatewayGroup, KindGrant}:           (*Snapshot).addGrant,
+	{CertManagerGroup, KindCertificate}: (*Snapshot).addCertificate,
+	{"", KindNamespace}:                 (*Snapshot).addNamespace,
+	{"", KindSecret}:                    (*Snapshot).addSecret,
+}
+
+// Decode reads one object, as YAML or JSON gives it, into the snapshot. Objects
+// of other kinds are passed over. A field that has not the type that the API
+// gives it is an [*Error], but for Namespaces and Secrets, which only add
+// knowledge.
+func (s *Snapshot) Decode(object map[string]any, origin Origin) error {
+	apiVersion, _ := object["apiVersion"].(string)
+	kind, _ := object["kind"].(string)
+	add := decoders[GroupKind{groupOf(apiVersion), kind}]
+	if add == nil {
+		return nil
+	}
+	r := reader{object: object, problem: new(string)}
+	meta := r.meta(kind, origin)
+	if *r.problem == "" && meta.Name == "" {
+		*r.problem = "metadata.name is missing"
+	}
+	if *r.problem == "" {
+		add(s, r, meta)
+	}
+	if *r.problem != "" && kind != KindNamespace && kind != KindSecret {
+		return &Error{Object: meta.String(), Source: meta.Source, Message: *r.problem, Fix: "correct the manifest"}
+	}
+	return nil
+}
+
+func groupOf(apiVersion string) string {
+	for i := range len(apiVersion) {
+		if apiVersion[i] == '/' {
+			return apiVersion[:i]
+		}
+	}
+	return ""
+}
+
+func (r reader) meta(kind string, origin Origin) Meta {
+	m := r.child("metadata")
+	meta := Meta{
+		Kind:        kind,
+		Name:        m.text("name"),
+		Namespace:   m.text("namespace"),
+		Labels:      m.texts("labels"),
+		Annotations: m.texts("annotations"),
+		Source:      origin.Source,
+		Known:       origin.Known,
+	}
+	if meta.Namespace == "" && kind != KindNamespace {
+		meta.Namespace, meta.Implicit = origin.Namespace, true
+	}
+	if created := m.text("creationTimestamp"); created != "" {
+		if at, err := time.Parse(time.RFC3339, created); err == nil {
+			meta.Created = at
+		}
+	}
+	for _, owner := range m.children("ownerReferences") {
+		if owner.flag("controller") {
+			meta.Controller = owner.text("kind")
+		}
+	}
+	return meta
+}
+
+func (s *Snapshot) addGateway(r reader, meta Meta) {
+	gateway := &Gateway{Meta: meta}
+	for _, l := range r.child("spec").children("listeners") {
+		gateway.Listeners = append(gateway.Listeners, l.listener())
+	}
+	s.Gateways = append(s.Gateways, gateway)
+}
+
+func (r reader) listener() SourceListener {
+	tls, namespaces := r.child("tls"), r.child("allowedRoutes").child("namespaces")
+	l := SourceListener{
+		Name:        r.text("name"),
+		Hostname:    r.text("hostname"),
+		Port:        r.number("port"),
+		Protocol:    r.text("protocol"),
+		AllowedFrom: namespaces.textOr("from", FromSame),
+		Object:      r.object,
+	}
+	if r.object["tls"] != nil {
+		l.TLSMode = tls.textOr("mode", "Terminate")
+	}
+	if selector, ok := namespaces.object["selector"].(map[string]any); ok {
+		l.AllowedSelector = namespaces.selector(selector)
+	}
+	for _, k := range r.child("allowedRoutes").children("kinds") {
+		l.AllowedKinds = append(l.AllowedKinds, GroupKind{k.textOr("group", GatewayGroup), k.text("kind")})
+	}
+	for _, ref := range tls.children("certificateRefs") {
+		if ref.textOr("kind", KindSecret) == KindSecret {
+			l.CertificateRefs = append(l.CertificateRefs, ObjectName{ref.text("namespace"), ref.text("name")})
+		}
+	}
+	return l
+}
+
+func (s *Snapshot) addRoute(r reader, meta Meta) {
+	spec := r.child("spec")
+	route := &Route{Meta: meta, Hostnames: spec.list("hostnames"), RedirectsToHTTPS: redirectsToHTTPS(spec)}
+	for _, p := range spec.children("parentRefs") {
+		route.Parents = append(route.Parents, ParentRef{
+			Group:       p.textOr("group", GatewayGroup),
+			Kind:        p.textOr("kind", KindGateway),
+			Namespace:   p.text("namespace"),
+			Name:        p.text("name"),
+			SectionName: p.text("sectionName"),
+			Port:        p.number("port"),
+		})
+	}
+	if meta.Labels[LabelFor] != "" {
+		route.Object = r.object
+	}
+	s.Routes = append(s.Routes, route)
+}
+
+func redirectsToHTTPS(spec reader) bool {
+	rules := spec.children("rules")
+	for _, rule := range rules {
+		redirects := slices.ContainsFunc(rule.children("filters"), func(filter reader) bool {
+			return filter.child("requestRedirect").text("scheme") == "https"
+		})
+		if !redirects {
+			return false
+		}
+	}
+	return len(rules) > 0
+}
+
+func (s *Snapshot) addCertificate(r reader, meta Meta) {
+	spec := r.child("spec")
+	s.Certificates = append(s.Certificates, &Certificate{
+		Meta:        meta,
+		DNSNames:    spec.list("dnsNames"),
+		IPAddresses: spec.list("ipAddresses"),
+		SecretName:  spec.text("secretName"),
+		IsCA:        spec.flag("isCA"),
+		Object:      r.object,
+	})
+}
+
+func (s *Snapshot) addGrant(r reader, meta Meta) {
+	s.Grants = append(s.Grants, &ReferenceGrant{Meta: meta, Object: r.object})
+}
+
+func (s *Snapshot) addNamespace(_ reader, meta Meta) {
+	s.Namespaces = append(s.Namespaces, &Namespace{Meta: meta})
+}
+
+func (s *Snapshot) addSecret(_ reader, meta Meta) { s.Secrets = append(s.Secrets, &meta) }
+
+// reader reads the fields of one mapping. The first field of a wrong type is
+// kept in problem; what follows reads as if it were absent.
+type reader struct {
+	object  map[string]any
+	path    string
+	problem *string
+}
+
+func (r reader) fail(field, want string, got any) {
+	if *r.problem == "" {
+		*r.problem = fmt.Sprintf("%s is %s, not %s", r.path+field, describe(got), want)
+	}
+}
+
+func describe(value any) string {
+	switch v := value.(type) {
+	case map[string]any:
+		return "a mapping"
+	case []any:
+		return "a list"
+	case string:
+		return strconv.Quote(v)
+	}
+	return fmt.Sprint(value)
+}
+
+func (r reader) child(field string) reader {
+	switch v := r.object[field].(type) {
+	case map[string]any:
+		return reader{v, r.path + field + ".", r.problem}
+	case nil:
+	default:
+		r.fail(field, "a mapping", v)
+	}
+	return reader{nil, r.path + field + ".", r.problem}
+}
+
+func (r reader) children(field string) []reader {
+	items := r.items(field)
+	out := make([]reader, 0, len(items))
+	for i, item := range items {
+		path := fmt.Sprintf("%s%s[%d]", r.path, field, i)
+		if object, ok := item.(map[string]any); ok {
+			out = append(out, reader{object, path + ".", r.problem})
+		} else {
+			r.fail(fmt.Sprintf("%s[%d]", field, i), "a mapping", item)
+		}
+	}
+	return out
+}
+
+func (r reader) items(field string) []any {
+	switch v := r.object[field].(type) {
+	case []any:
+		return v
+	case nil:
+	default:
+		r.fail(field, "a list", v)
+	}
+	return nil
+}
+
+func (r reader) list(field string) []string {
+	items := r.items(field)
+	out := make([]string, 0, len(items))
+	for i, item := range items {
+		if text, ok := item.(string); ok {
+			out = append(out, text)
+		} else {
+			r.fail(fmt.Sprintf("%s[%d]", field, i), "a string", item)
+		}
+	}
+	return out
+}
+
+func (r reader) text(field string) string { return r.textOr(field, "") }
+
+func (r reader) textOr(field, fallback string) string {
+	switch v := r.object[field].(type) {
+	case string:
+		return v
+	case nil:
+	default:
+		r.fail(field, "a string", v)
+	}
+	return fallback
+}
+
+func (r reader) texts(field string) map[string]string {
+	child := r.child(field)
+	if len(child.object) == 0 {
+		return nil
+	}
+	out := make(map[string]string, len(child.object))
+	for key := range child.object {
+		out[key] = child.text(key)
+	}
+	return out
+}
+
+func (r reader) flag(field string) bool {
+	switch v := r.object[field].(type) {
+	case bool:
+		return v
+	case nil:
+	default:
+		r.fail(field, "true or false", v)
+	}
+	return false
+}
+
+func (r reader) number(field string) int {
+	switch v := r.object[field].(type) {
+	case int:
+		return v
+	case int64:
+		return int(v)
+	case float64:
+		if v == float64(int(v)) {
+			return int(v)
+		}
+		r.fail(field, "a whole number", v)
+	case nil:
+	default:
+		r.fail(field, "a number", v)
+	}
+	return 0
+}
+
+func (r reader) selector(object map[string]any) *metav1.LabelSelector {
+	data, err := json.Marshal(object)
+	selector := new(metav1.LabelSelector)
+	if err == nil {
+		err = json.Unmarshal(data, selector)
+	}
+	if err == nil {
+		_, err = metav1.LabelSelectorAsSelector(selector)
+	}
+	if err != nil {
+		r.fail("selector", "a label selector", object)
+	}
+	return selector
+}

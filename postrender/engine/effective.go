@@ -1,0 +1,210 @@
+package engine
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// effective is the policy of one Gateway and how it came about.
+type effective struct {
+	Policy
+	// managed says that some source gives the Gateway a policy.
+	managed bool
+	// keys are the merged keys, as they are recorded in the annotation rendered.
+	keys Keys
+	// noRemovals is set by a policy that this version does not fully know.
+	noRemovals bool
+}
+
+// source is one source of policy and its name in messages.
+type source struct {
+	name string
+	keys Keys
+}
+
+// fileOnly are the keys that an annotation may not set: they reach beyond the
+// Gateway that carries it.
+var fileOnly = []string{"priorityNamespaces", "maxListeners", "secretRetention"}
+
+// effectivePolicy merges the sources of a Gateway's policy, highest first:
+// flags, file, annotation, defaults.
+func (r *run) effectivePolicy(g *Gateway) (effective, error) {
+	sources, noRemovals, err := r.policySources(g)
+	if err != nil {
+		return effective{}, err
+	}
+	merged := Keys{}
+	winner := map[string]string{}
+	for _, s := range sources {
+		for _, key := range slices.Sorted(maps.Keys(s.keys)) {
+			if _, set := merged[key]; !set {
+				merged[key], winner[key] = s.keys[key], s.name
+			} else if !reflect.DeepEqual(merged[key], s.keys[key]) {
+				r.find(Warning, CodePolicyDifference, &g.Meta, fmt.Sprintf("the policy key %s is %s in the %s and %s in the %s; the %s wins",
+					key, compact(merged[key]), winner[key], compact(s.keys[key]), s.name, winner[key]))
+			}
+		}
+	}
+	e := effective{Policy: DefaultPolicy(), managed: len(sources) > 0, keys: merged, noRemovals: noRemovals}
+	if _, err := merged.decodeInto(&e.Policy); err != nil {
+		return e, gatewayError(g, err.Error(), "")
+	}
+	if err := e.validate(); err != nil {
+		return e, gatewayError(g, "policy: "+err.Error(), "")
+	}
+	r.yieldToShim(g, &e)
+	return e, nil
+}
+
+func compact(value any) string {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	return string(data)
+}
+
+func (r *run) policySources(g *Gateway) (sources []source, noRemovals bool, err error) {
+	if len(r.policies.Flags) > 0 {
+		flags, err := r.policies.Flags.normal()
+		if err != nil {
+			return nil, false, err
+		}
+		sources = append(sources, source{"command line", flags})
+	}
+	entry, err := r.fileEntry(g)
+	if err != nil {
+		return nil, false, err
+	}
+	if entry != nil {
+		sources = append(sources, source{"policy file", entry})
+	}
+	annotated, noRemovals, err := r.annotationKeys(g)
+	if err != nil {
+		return nil, false, err
+	}
+	if _, set := g.Annotations[AnnotationPolicy]; set {
+		sources = append(sources, source{"annotation " + AnnotationPolicy, annotated})
+	}
+	return sources, noRemovals, nil
+}
+
+// fileEntry returns the keys of the first entry of the file that matches.
+func (r *run) fileEntry(g *Gateway) (Keys, error) {
+	if r.policies.File == nil {
+		return nil, nil
+	}
+	for i, entry := range r.policies.File.Gateways {
+		switch entry.matches(g) {
+		case yes:
+			return entry.Keys.normal()
+		case unknown:
+			return nil, r.needNamespace(&g.Meta, fmt.Sprintf("whether gateways[%d] of policy file %s matches it depends on the namespace of the release",
+				i, r.policies.File.Name))
+		}
+	}
+	return nil, nil
+}
+
+// annotationKeys reads the Gateway's own policy. A key that this version does
+// not know was perhaps written for a newer one: it is a finding, and nothing of
+// the Gateway is removed.
+func (r *run) annotationKeys(g *Gateway) (keys Keys, noRemovals bool, err error) {
+	text, set := g.Annotations[AnnotationPolicy]
+	if !set {
+		return nil, false, nil
+	}
+	if err := yaml.Unmarshal([]byte(text), &keys); err != nil {
+		return nil, false, gatewayError(g, "annotation "+AnnotationPolicy+": "+trimDecoder(err), "write one policy entry there, as YAML or JSON")
+	}
+	for _, key := range fileOnly {
+		if _, set := keys[key]; set {
+			delete(keys, key)
+			r.find(Warning, CodePolicyKeyNotHere, &g.Meta, fmt.Sprintf("annotation %s: %s is not read here; set it in the policy file or by a flag", AnnotationPolicy, key))
+		}
+	}
+	unknownKeys, err := keys.check()
+	if err != nil {
+		return nil, false, gatewayError(g, "annotation "+AnnotationPolicy+": "+err.Error(), "")
+	}
+	for _, key := range unknownKeys {
+		top, _, _ := strings.Cut(key, ".")
+		if top == key {
+			delete(keys, key)
+		}
+		r.find(Warning, CodePolicyUnknownKey, &g.Meta, fmt.Sprintf("annotation %s: unknown key %s is not obeyed, and nothing of this Gateway is removed; the keys are %s",
+			AnnotationPolicy, key, strings.Join(policyKeys(), ", ")))
+	}
+	normal, err := keys.normal()
+	return normal, len(unknownKeys) > 0, err
+}
+
+// yieldToShim leaves the Certificates to cert-manager's gateway-shim on a
+// Gateway that carries an issuer annotation: one writer for each Secret.
+func (r *run) yieldToShim(g *Gateway, e *effective) {
+	annotation := shimAnnotation(g)
+	if annotation == "" {
+		return
+	}
+	if e.Certificates != ListenersOnly && (e.IssuerRef.Name != "" || e.keys["certificates"] != nil) {
+		r.find(Warning, CodeShimServes, &g.Meta, fmt.Sprintf("annotation %s makes cert-manager write the Certificates, so the policy's issuer is not used; remove the annotation to let gatewright write them", annotation))
+	}
+	e.managed = true
+	e.Certificates = ListenersOnly
+	e.keys["certificates"] = ListenersOnly
+}
+
+// shimAnnotation returns the annotation that makes cert-manager's gateway-shim
+// serve the Gateway, or "".
+func shimAnnotation(g *Gateway) string {
+	for _, annotation := range []string{"cert-manager.io/cluster-issuer", "cert-manager.io/issuer"} {
+		if g.Annotations[annotation] != "" {
+			return annotation
+		}
+	}
+	return ""
+}
+
+// rendered is the value of the annotation gatewright.dev/rendered.
+type rendered struct {
+	Version   string   `json:"version"`
+	Policy    Keys     `json:"policy,omitempty"`
+	Listeners []string `json:"listeners"`
+}
+
+const renderedVersion = "v1alpha1"
+
+// renderedValue records the keys that differ from the defaults and the names
+// of the listeners.
+func (e *effective) renderedValue(listeners []string) string {
+	defaults := DefaultPolicy()
+	differing := Keys{}
+	for key, value := range e.keys {
+		alone := DefaultPolicy()
+		if _, err := (Keys{key: value}).decodeInto(&alone); err == nil && !reflect.DeepEqual(alone, defaults) {
+			differing[key] = value
+		}
+	}
+	if listeners == nil {
+		listeners = []string{}
+	}
+	return compact(rendered{renderedVersion, differing, listeners})
+}
+
+// renderedListeners returns the names that the annotation rendered holds.
+func renderedListeners(g *Gateway) map[string]bool {
+	var value rendered
+	names := map[string]bool{}
+	if json.Unmarshal([]byte(g.Annotations[AnnotationRendered]), &value) == nil {
+		for _, name := range value.Listeners {
+			names[name] = true
+		}
+	}
+	return names
+}

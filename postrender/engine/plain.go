@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+)
+
+// wantsPlain decides whether our plain listener is part of the plan. Auto adds
+// it only to a Gateway without hand-written listeners: opening a port that
+// nobody asked for is not ours to do.
+func (r *run) wantsPlain(g *gateway) bool {
+	http := g.policy.HTTP
+	if !g.policy.managed || http.Listener == Off || g.handPlain() != nil || (http.Listener == Auto && len(g.hand) > 0) {
+		return false
+	}
+	for _, l := range g.hand {
+		switch {
+		case l.Name == PlainListenerName:
+			r.find(Critical, CodeNameTaken, &g.Meta, fmt.Sprintf("listener %s is hand-written and does not serve plain HTTP for every hostname on port %d; rename it, or set http.listener: false", l.Name, http.Port))
+			return false
+		case l.Port == http.Port && l.Protocol != "HTTP" && l.Protocol != "UDP":
+			r.find(Critical, CodeNameTaken, &g.Meta, fmt.Sprintf("port %d carries listener %s (%s), so the plain listener has no place; set http.port, or http.listener: false", l.Port, l.Name, l.Protocol))
+			return false
+		}
+	}
+	return true
+}
+
+// handPlain returns the hand-written listener that serves plain HTTP on the
+// policy's port.
+func (g *gateway) handPlain() *SourceListener {
+	for i := range g.hand {
+		if l := &g.hand[i]; l.Protocol == "HTTP" && l.Port == g.policy.HTTP.Port && l.Hostname == "" {
+			return l
+		}
+	}
+	return nil
+}
+
+func (r *run) plainListener(g *gateway) Listener {
+	return Listener{Name: PlainListenerName, Port: g.policy.HTTP.Port, Protocol: "HTTP", AllowedRoutes: r.plainAllowedRoutes(g)}
+}
+
+// plainAllowedRoutes admits the Gateway's own namespace, where HTTP-01
+// challenge routes of our Certificates stand, and the policy's acmeNamespaces.
+// Applications elsewhere are not served in plaintext.
+func (r *run) plainAllowedRoutes(g *gateway) map[string]any {
+	if len(g.policy.ACMENamespaces) == 0 {
+		return fromNamespaces(FromSame, nil)
+	}
+	if g.Namespace == "" {
+		r.errs = append(r.errs, r.needNamespace(&g.Meta, "its plain listener admits acmeNamespaces beside its own namespace, which is that of the release"))
+		return fromNamespaces(FromSame, nil)
+	}
+	return r.fromList(g, append(slices.Clone(g.policy.ACMENamespaces), g.Namespace))
+}
+
+// planRedirect adds the route that sends plain HTTP to https. Auto adds it to
+// our own plain listener only.
+func (r *run) planRedirect(g *gateway) {
+	if l := r.redirectListener(g); l != "" {
+		r.redirects = append(r.redirects, r.redirect(g, l))
+		if g.plain {
+			r.plaintextRoutes(g)
+		}
+		return
+	}
+	name := ObjectName{g.Namespace, redirectName(g.Name)}
+	if old := r.ourRoutes[name]; old != nil && !g.policy.noRemovals {
+		r.redirects = append(r.redirects, Redirect{Placed: g.placeLike(&old.Meta), Action: Remove, Reason: "the policy asks for no redirect"})
+	}
+}
+
+// redirectListener returns the plain listener that our redirect belongs to, or
+// "" for none.
+func (r *run) redirectListener(g *gateway) string {
+	listener := PlainListenerName
+	if !g.plain {
+		hand := g.handPlain()
+		if hand == nil || g.policy.HTTP.Redirect != On {
+			return ""
+		}
+		listener = hand.Name
+	}
+	if g.policy.HTTP.Redirect == Off || r.redirectsAlready(g, listener) {
+		return ""
+	}
+	return listener
+}
+
+// redirectsAlready looks for a hand-written redirect of every hostname.
+func (r *run) redirectsAlready(g *gateway, listener string) bool {
+	return slices.ContainsFunc(g.attached, func(a attachment) bool {
+		return a.route.RedirectsToHTTPS && len(a.route.Hostnames) == 0 &&
+			(a.ref.SectionName == "" || a.ref.SectionName == listener) && (a.ref.Port == 0 || a.ref.Port == g.policy.HTTP.Port)
+	})
+}
+
+func (r *run) redirect(g *gateway, listener string) Redirect {
+	redirect := Redirect{Placed: g.place(redirectName(g.Name)), Listener: listener, Action: Add, Reason: "plain HTTP goes to https"}
+	if old := r.ourRoutes[ObjectName{g.Namespace, redirect.Name}]; old != nil {
+		redirect.Action, redirect.Reason = compareWith(old.Object, redirect.Object())
+	}
+	return redirect
+}
+
+// plaintextRoutes warns of routes that our plain listener serves although
+// nobody asked for plaintext: unpinned ones in the Gateway's namespace, whose
+// hostname is more specific than the redirect.
+func (r *run) plaintextRoutes(g *gateway) {
+	for _, a := range g.attached {
+		if a.route.Kind != KindTLSRoute && !a.route.RedirectsToHTTPS && a.ref.SectionName == "" && a.ref.Port == 0 &&
+			sameNamespace(a.route.Namespace, g.Namespace) == yes {
+			r.find(Warning, CodePlaintextRoute, &a.route.Meta, fmt.Sprintf("the plain listener of %s serves this route too, before the redirect to https; set port: %d in its parentRef", g, g.httpsPort))
+		}
+	}
+}

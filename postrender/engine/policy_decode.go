@@ -1,0 +1,168 @@
+package engine
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	kjson "sigs.k8s.io/json"
+)
+
+var unknownField = regexp.MustCompile(`unknown field "(.*)"`)
+
+// decodeInto reads the keys over the policy's present values and returns the
+// paths of keys that a Policy does not have.
+func (k Keys) decodeInto(policy *Policy) (unknown []string, err error) {
+	data, err := json.Marshal(k)
+	if err != nil {
+		return nil, err
+	}
+	strict, err := kjson.UnmarshalStrict(data, policy, kjson.DisallowUnknownFields)
+	if err != nil {
+		return nil, errors.New(trimDecoder(err))
+	}
+	for _, problem := range strict {
+		if match := unknownField.FindStringSubmatch(problem.Error()); match != nil {
+			unknown = append(unknown, match[1])
+		}
+	}
+	slices.Sort(unknown)
+	return unknown, nil
+}
+
+// trimDecoder takes the names of Go packages and types out of a decoder's
+// message.
+func trimDecoder(err error) string {
+	message := err.Error()
+	for _, noise := range []string{"error unmarshaling JSON: ", "while decoding JSON: ", "json: ", "error converting YAML to JSON: "} {
+		message = strings.ReplaceAll(message, noise, "")
+	}
+	message = strings.ReplaceAll(message, "Go struct field Policy.", "key ")
+	return message
+}
+
+// notYet are the values that this version refuses: what they ask for is not
+// built, and a policy that is half obeyed is worse than one that is refused.
+func (p *Policy) notYet() error {
+	later := map[string]bool{
+		"certificates: " + p.Certificates: p.Certificates == Wildcard || p.Certificates == ExistingSecret || p.Certificates == Edge,
+		"childApexes":                     len(p.ChildApexes) > 0,
+		"secretName":                      p.SecretName != "",
+		"hostnameOwnership: OneNamespace": p.HostnameOwnership == "OneNamespace",
+		"issuers":                         len(p.Issuers) > 0,
+		"passthrough":                     len(p.Passthrough) > 0,
+		"withdraw: Served":                p.Withdraw == "Served",
+		"maxListenersPerNamespace":        p.MaxListenersPerNamespace != 0,
+		"priorityNamespaces":              len(p.PriorityNamespaces) > 0,
+		"secretRetention":                 p.SecretRetention.Mode != "Keep",
+	}
+	var refused []string
+	for key, set := range later {
+		if set {
+			refused = append(refused, key)
+		}
+	}
+	if len(refused) == 0 {
+		return nil
+	}
+	slices.Sort(refused)
+	return fmt.Errorf("%s is not supported by this version; leave it out", strings.Join(refused, ", "))
+}
+
+// validate checks the values and brings hostnames into their normal form.
+func (p *Policy) validate() error {
+	return firstError(
+		oneOf("certificates", p.Certificates, PerHostname, Wildcard, ExistingSecret, Edge, ListenersOnly),
+		oneOf("attach.from", p.Attach.From, FromSame, FromAll, FromList, FromSelector),
+		oneOf("claims", p.Claims, ClaimsAll, ClaimsOptedIn),
+		oneOf("hostnameOwnership", p.HostnameOwnership, "Shared", "OneNamespace"),
+		oneOf("cover", p.Cover, CoverAny, CoverWildcard, CoverExact),
+		oneOf("withdraw", p.Withdraw, "SamePort", "Served"),
+		p.notYet(),
+		p.validateAttach(),
+		p.validateFence(),
+		p.validatePorts(),
+		p.validateTemplate(),
+	)
+}
+
+func firstError(errs ...error) error {
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func oneOf(key, value string, allowed ...string) error {
+	if slices.Contains(allowed, value) {
+		return nil
+	}
+	return fmt.Errorf("%s is %q; use %s", key, value, strings.Join(allowed, ", "))
+}
+
+func (p *Policy) validateAttach() error {
+	switch a := p.Attach; {
+	case a.From == FromList && len(a.Namespaces) == 0:
+		return errors.New("attach.from is List without namespaces; name them in attach.namespaces")
+	case a.From != FromList && len(a.Namespaces) > 0:
+		return errors.New("attach.namespaces needs attach.from: List")
+	case a.From == FromSelector && a.Selector == nil:
+		return errors.New("attach.from is Selector without a selector; write it in attach.selector")
+	case a.From != FromSelector && a.Selector != nil:
+		return errors.New("attach.selector needs attach.from: Selector")
+	}
+	return nil
+}
+
+func (p *Policy) validateFence() error {
+	lists := map[string][]string{"hostnames.allow": p.Hostnames.Allow, "wildcards": p.Wildcards}
+	for namespace, patterns := range p.Hostnames.PerNamespace {
+		lists["hostnames.perNamespace."+namespace] = patterns
+	}
+	if p.Apex != "" {
+		apex := []string{p.Apex}
+		lists["apex"] = apex
+		defer func() { p.Apex = apex[0] }()
+		if isWildcard(p.Apex) {
+			return fmt.Errorf("apex is %q; it is a name without a wildcard", p.Apex)
+		}
+	}
+	for key, patterns := range lists {
+		for i, pattern := range patterns {
+			normal, err := NormalizeHostname(pattern)
+			if err != nil {
+				return fmt.Errorf("%s: %q %w", key, pattern, err)
+			}
+			patterns[i] = normal
+		}
+	}
+	for _, name := range p.Wildcards {
+		if !isWildcard(name) {
+			return fmt.Errorf("wildcards: %q is not a wildcard; write *.NAME", name)
+		}
+	}
+	return nil
+}
+
+func (p *Policy) validatePorts() error {
+	if port := int(p.HTTPSPort); port != 0 && !validPort(port) {
+		return fmt.Errorf("httpsPort is %d; a port is 1 to 65535", port)
+	}
+	if !validPort(p.HTTP.Port) {
+		return fmt.Errorf("http.port is %d; a port is 1 to 65535", p.HTTP.Port)
+	}
+	if int(p.HTTPSPort) == p.HTTP.Port && p.HTTP.Listener != Off {
+		return fmt.Errorf("httpsPort and http.port are both %d; one port carries one of them", p.HTTP.Port)
+	}
+	if p.MaxListeners < 1 || p.MaxListeners > 64 {
+		return fmt.Errorf("maxListeners is %d; a Gateway takes 1 to 64", p.MaxListeners)
+	}
+	return nil
+}
+
+func validPort(port int) bool { return port >= 1 && port <= 65535 }

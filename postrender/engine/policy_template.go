@@ -1,0 +1,55 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+)
+
+// validateTemplate refuses what cert-manager's webhook would refuse, so that
+// the mistake shows at render time and not in a failed install. Source:
+// internal/apis/certmanager/validation of cert-manager.
+func (p *Policy) validateTemplate() error {
+	t := p.CertificateTemplate
+	if err := validateDurations(t); err != nil {
+		return err
+	}
+	if t.RevisionHistoryLimit != nil && *t.RevisionHistoryLimit < 1 {
+		return fmt.Errorf("certificateTemplate.revisionHistoryLimit is %d; it is at least 1", *t.RevisionHistoryLimit)
+	}
+	for key := range t.Labels {
+		if key == LabelFor {
+			return fmt.Errorf("certificateTemplate.labels: %s is gatewright's own label", key)
+		}
+	}
+	if t.SecretTemplate == nil {
+		return nil
+	}
+	for key := range t.SecretTemplate.Annotations {
+		if strings.HasPrefix(key, CertManagerGroup+"/") && key != "cert-manager.io/allow-direct-injection" {
+			return fmt.Errorf("certificateTemplate.secretTemplate.annotations: cert-manager refuses %s", key)
+		}
+	}
+	return nil
+}
+
+func validateDurations(t CertificateTemplate) error {
+	lifetime := 90 * 24 * time.Hour // what cert-manager takes without a duration
+	if t.Duration != nil {
+		lifetime = t.Duration.Duration
+		if lifetime < time.Hour {
+			return fmt.Errorf("certificateTemplate.duration is %v; cert-manager takes at least 1h", lifetime)
+		}
+	}
+	if t.RenewBefore == nil {
+		return nil
+	}
+	switch before := t.RenewBefore.Duration; {
+	case before < 5*time.Minute:
+		return fmt.Errorf("certificateTemplate.renewBefore is %v; cert-manager takes at least 5m", before)
+	case before >= lifetime:
+		return errors.New("certificateTemplate.renewBefore is not shorter than the duration")
+	}
+	return nil
+}

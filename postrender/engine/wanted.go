@@ -1,0 +1,161 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// wanted is a terminate listener that claims ask for.
+type wanted struct {
+	routes       []claim
+	certificates []claim
+}
+
+// want notes a claim, unless the policy refuses it.
+func (r *run) want(g *gateway, s slot, c claim) {
+	if a, refused := r.refusedByPolicy(g, c); refused {
+		r.verdict(c, a)
+		return
+	}
+	w := g.wanted[s]
+	if w == nil {
+		w = &wanted{}
+		g.wanted[s] = w
+	}
+	if c.certificate != nil {
+		w.certificates = append(w.certificates, c)
+	} else {
+		w.routes = append(w.routes, c)
+	}
+}
+
+// refusedByPolicy checks a claim against the Gateway's policy: opting in and
+// out, the fence, and the namespaces that may claim. They are the claiming
+// object's, whatever its kind.
+func (r *run) refusedByPolicy(g *gateway, c claim) (answer, bool) {
+	manage := c.object.Annotations[AnnotationManage]
+	switch {
+	case manage == "false":
+		return refuse(ReasonOptedOut, "the annotation %s: \"false\" keeps it from adding a listener", AnnotationManage), true
+	case g.policy.Claims == ClaimsOptedIn && manage != "true":
+		return refuse(ReasonOptedOut, "%s takes claims of opted-in objects only; annotate this one with %s: \"true\"", g, AnnotationManage), true
+	}
+	if a, refused := r.refusedByFence(g, c); refused {
+		return a, true
+	}
+	return r.refusedByAttach(g, c)
+}
+
+func (r *run) refusedByFence(g *gateway, c claim) (answer, bool) {
+	p := &g.policy
+	if p.Apex != "" && c.hostname != p.Apex && !covers("*."+p.Apex, c.hostname) {
+		return refuse(ReasonNotAllowed, "%s serves %s and names below it only; change the hostname, or apex in its policy", g, p.Apex), true
+	}
+	if len(p.Hostnames.Allow) > 0 && !coveredByAny(p.Hostnames.Allow, c.hostname) {
+		return refuse(ReasonNotAllowed, "%s allows %s only; change the hostname, or hostnames.allow in its policy", g, strings.Join(p.Hostnames.Allow, ", ")), true
+	}
+	if len(p.Hostnames.PerNamespace) == 0 {
+		return answer{}, false
+	}
+	if c.object.Namespace == "" {
+		r.errs = append(r.errs, r.needNamespace(c.object, fmt.Sprintf("whether it may claim %s (hostnames.perNamespace of %s) depends on the namespace of the release", c.hostname, g)))
+		return answer{}, false
+	}
+	patterns, listed := p.Hostnames.PerNamespace[c.object.Namespace]
+	if !listed {
+		patterns = p.Hostnames.PerNamespace["*"]
+	}
+	if coveredByAny(patterns, c.hostname) {
+		return answer{}, false
+	}
+	return refuse(ReasonNotAllowed, "%s lets %s claim %s; change the hostname, or hostnames.perNamespace in its policy", g, namespaceOf(c.object), orNone(strings.Join(patterns, ", "))), true
+}
+
+func (r *run) refusedByAttach(g *gateway, c claim) (answer, bool) {
+	switch r.attaches(g, c.object) {
+	case yes:
+		return answer{}, false
+	case unknown:
+		return answer{}, false
+	}
+	return refuse(ReasonNotAllowed, "%s admits %s only; claim from there, or widen attach in its policy", g, describeAttach(g)), true
+}
+
+// attaches says whether the policy lets the object's namespace claim.
+func (r *run) attaches(g *gateway, object *Meta) tri {
+	answer := no
+	switch attach := g.policy.Attach; attach.From {
+	case FromAll:
+		return yes
+	case FromSelector:
+		answer = r.selects(attach.Selector, object.Namespace)
+		if answer == unknown && object.Namespace != "" {
+			r.find(Warning, CodeNamespaceLabels, object, fmt.Sprintf("the labels of %s are not known here, so it is taken to match attach.selector of %s; give them with --snapshot", namespaceOf(object), g))
+			return yes
+		}
+	case FromList:
+		for _, namespace := range attach.Namespaces {
+			answer = max(answer, sameNamespace(namespace, object.Namespace))
+		}
+		if slices.Contains(attach.Namespaces, object.Namespace) {
+			return yes
+		}
+	default:
+		answer = sameNamespace(g.Namespace, object.Namespace)
+	}
+	if answer == unknown {
+		r.errs = append(r.errs, r.needNamespace(object, fmt.Sprintf("whether %s admits it (attach: %s) depends on the namespace of the release", g, describeAttach(g))))
+	}
+	return answer
+}
+
+func describeAttach(g *gateway) string {
+	switch attach := g.policy.Attach; attach.From {
+	case FromList:
+		return "namespaces " + strings.Join(attach.Namespaces, ", ")
+	case FromSelector:
+		return "namespaces that match its selector"
+	}
+	return namespaceOf(&g.Meta)
+}
+
+// sortedSlots returns the wanted listeners in the order of the plan.
+func (g *gateway) sortedSlots() []slot {
+	slots := make([]slot, 0, len(g.wanted))
+	for s := range g.wanted {
+		slots = append(slots, s)
+	}
+	slices.SortFunc(slots, func(a, b slot) int {
+		return cmp.Or(cmp.Compare(a.hostname, b.hostname), cmp.Compare(a.port, b.port))
+	})
+	return slots
+}
+
+// winner returns the Certificate whose Secret serves the slot: the oldest, then
+// by namespace and name, as cert-manager and the Gateway API decide races. The
+// others lose.
+func (w *wanted) winner() (winner *claim, losers []claim) {
+	slices.SortStableFunc(w.certificates, func(a, b claim) int {
+		return cmp.Or(compareAge(a.object, b.object), compareMeta(a.object, b.object))
+	})
+	if len(w.certificates) == 0 {
+		return nil, nil
+	}
+	return &w.certificates[0], w.certificates[1:]
+}
+
+// compareAge puts the older object first; an unknown age counts as the
+// youngest, so that a live object keeps what it has.
+func compareAge(a, b *Meta) int {
+	switch {
+	case a.Created.Equal(b.Created):
+		return 0
+	case a.Created.IsZero():
+		return 1
+	case b.Created.IsZero():
+		return -1
+	}
+	return a.Created.Compare(b.Created)
+}
