@@ -1,0 +1,25 @@
+// Command gatewright-full is gatewright with the Helm SDK linked in, so that it
+// renders charts too (--chart). gatewright hands those commands over to it;
+// commands, flags and messages of the two are the same.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/gatewright/gatewright/cmd/internal/chart"
+	"github.com/gatewright/gatewright/cmd/internal/cli"
+)
+
+// version is set by the linker in releases.
+var version string
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	program := cli.Program{RenderChart: chart.Render, Version: version}
+	code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, program)
+	stop()
+	os.Exit(code)
+}
