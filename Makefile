@@ -11,7 +11,7 @@ PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 win
 
 # A version is stamped by -X alone, so that the same source gives the same bytes
 # in every clone; -trimpath keeps the folder of the clone out of them.
-STAMP   := -s -w -X github.com/gatewright/gatewright/cmd/internal/cli.version=$(VERSION)
+STAMP   := -s -w -X main.version=$(VERSION)
 GOBUILD := go build -buildvcs=false -trimpath -ldflags '$(STAMP)'
 
 # Go's ./... leaves testdata out; our own Go program there is checked as well.
