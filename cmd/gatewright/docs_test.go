@@ -1,0 +1,160 @@
+//go:build unix
+
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const repository = "../.."
+
+// TestDocs runs the commands that the pages show, each page in a folder of its
+// own that holds what a clone of the repository holds after make build tools.
+func TestDocs(t *testing.T) {
+	for _, page := range []string{"README.md", "postrender/README.md", "CONTRIBUTING.md"} {
+		t.Run(page, func(t *testing.T) {
+			text, err := os.ReadFile(filepath.Join(repository, page))
+			if err != nil {
+				t.Fatal(err)
+			}
+			steps, err := parsePage(string(text))
+			if err != nil {
+				t.Fatalf("%s: %v", page, err)
+			}
+			if len(steps) == 0 {
+				t.Fatalf("%s shows no command", page)
+			}
+			clone := newClone(t)
+			for _, s := range steps {
+				clone.take(t, page, s)
+			}
+		})
+	}
+}
+
+// clone is a folder that looks like a clone of the repository.
+type clone struct{ dir string }
+
+func newClone(t *testing.T) clone {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS(filepath.Join(repository, "testdata"))); err != nil {
+		t.Fatal(err)
+	}
+	for _, tool := range []string{"bin/gatewright", "bin/gatewright-full", ".cache/bin/helm3", ".cache/bin/helm4", ".cache/bin/kustomize"} {
+		link(t, filepath.Join(repository, tool), filepath.Join(dir, tool))
+	}
+	for _, major := range []string{"3", "4"} {
+		link(t, filepath.Join(repository, ".cache/bin/helm"+major), filepath.Join(dir, ".helm"+major, "helm"))
+	}
+	return clone{dir}
+}
+
+func link(t *testing.T, from, to string) {
+	t.Helper()
+	from, err := filepath.Abs(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(from); err != nil {
+		t.Fatalf("%v; run: make build tools", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(from, to); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (c clone) take(t *testing.T, page string, s step) {
+	t.Helper()
+	switch {
+	case s.file != "":
+		if err := os.WriteFile(filepath.Join(c.dir, s.file), []byte(s.content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case s.notRun:
+		t.Logf("%s:%d: not run, as the page says: %s", page, s.line, s.command)
+	default:
+		c.run(t, page, s)
+	}
+}
+
+func (c clone) run(t *testing.T, page string, s step) {
+	t.Helper()
+	if s.helm4 {
+		c.addArchive(t)
+	}
+	command := exec.Command("bash", "-euo", "pipefail", "-c", s.command)
+	command.Dir = c.dir
+	command.Env = c.environment(s.helm4)
+	// Without a terminal, where gatewright would write past Helm.
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
+	output, err := command.CombinedOutput()
+	exit := command.ProcessState.ExitCode()
+	if _, isExit := errors.AsType[*exec.ExitError](err); err != nil && !isExit {
+		t.Fatalf("%s:%d: %v", page, s.line, err)
+	}
+	if exit != s.exit {
+		t.Errorf("%s:%d: exit code %d, want %d\n$ %s\n%s", page, s.line, exit, s.exit, s.command, output)
+	}
+	if !shows(s.want, string(output)) {
+		t.Errorf("%s:%d: the page shows (-) what the command does not print (+)\n$ %s\n%s", page, s.line, s.command,
+			cmp.Diff(strings.Join(s.want, "\n")+"\n", string(output)))
+	}
+}
+
+func (c clone) environment(helm4 bool) []string {
+	major := "3"
+	if helm4 {
+		major = "4"
+	}
+	env := []string{"HOME=" + c.dir, "KUBECONFIG=" + os.DevNull}
+	for _, name := range []string{"CONFIG", "CACHE", "DATA"} {
+		env = append(env, "HELM_"+name+"_HOME="+filepath.Join(c.dir, ".helm"+major, name))
+	}
+	path := []string{filepath.Join(c.dir, ".helm"+major), filepath.Join(c.dir, "bin"), filepath.Join(c.dir, ".cache/bin"), os.Getenv("PATH")}
+	return append(env, "PATH="+strings.Join(path, string(os.PathListSeparator)))
+}
+
+// addArchive puts the plugin for Helm 4 where make plugin does.
+func (c clone) addArchive(t *testing.T) {
+	t.Helper()
+	archive, err := pluginArchive()
+	if err != nil {
+		t.Fatalf("packing the plugin: %v\n%s", err, archive)
+	}
+	if err := os.MkdirAll(filepath.Join(c.dir, "dist"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(c.dir, "dist", "gatewright-0.1.0.tgz"), archive, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// pluginArchive packs the plugin for this machine, once.
+var pluginArchive = sync.OnceValues(func() ([]byte, error) {
+	dir, err := os.MkdirTemp("", "gatewright-docs-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	pack := exec.Command("go", "run", "./cmd/gatewright/plugin", "-version", "0.1.0", "-ldflags", "-s -w -X main.version=0.1.0",
+		"-out", dir, runtime.GOOS+"/"+runtime.GOARCH)
+	pack.Dir = repository
+	if output, err := pack.CombinedOutput(); err != nil {
+		return output, err
+	}
+	return os.ReadFile(filepath.Join(dir, "gatewright-0.1.0.tgz"))
+})
