@@ -1,0 +1,128 @@
+package postrender
+
+import (
+	"bytes"
+	"cmp"
+	"path"
+	"slices"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// companion is an object of a plan that has a document of its own.
+type companion struct {
+	identity
+	parent engine.ObjectName // the Gateway or ListenerSet that it is made for
+	action engine.Action
+	object map[string]any
+}
+
+// companionsOf returns the Certificates, redirects and grants of a plan, in the
+// order in which they stand at the end of a stream.
+func companionsOf(plan *engine.Plan) []companion {
+	var out []companion
+	add := func(group, kind string, at engine.Placed, action engine.Action, object map[string]any) {
+		out = append(out, companion{identity{group, kind, at.Namespace, at.Name}, at.Gateway, action, object})
+	}
+	for _, c := range plan.Certificates {
+		add(engine.CertManagerGroup, engine.KindCertificate, c.Placed, c.Action, c.Object())
+	}
+	for _, r := range plan.Redirects {
+		add(engine.GatewayGroup, engine.KindHTTPRoute, r.Placed, r.Action, r.Object())
+	}
+	for _, g := range plan.Grants {
+		add(engine.GatewayGroup, engine.KindGrant, g.Placed, g.Action, g.Object())
+	}
+	slices.SortStableFunc(out, func(a, b companion) int {
+		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
+	})
+	return out
+}
+
+// companions adds, replaces and drops the documents of the plan's objects.
+func (e *editor) companions(plan *engine.Plan) error {
+	gone := map[*object]bool{}
+	for _, c := range companionsOf(plan) {
+		o := e.find(c.identity, "")
+		var err error
+		switch {
+		case o == nil && c.action != engine.Remove:
+			e.add(c)
+		case o != nil && c.action == engine.Update:
+			err = e.replace(o, c.object)
+		case o != nil && c.action == engine.Remove:
+			gone[o] = true
+		}
+		if err != nil {
+			return err
+		}
+	}
+	// The last first, so that no item of a List changes its place before its turn.
+	for _, o := range slices.Backward(e.stream.objects) {
+		if gone[o] {
+			if err := e.replace(o, nil); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// replace puts another object in the place of one, or nothing where it is nil.
+func (e *editor) replace(o *object, with map[string]any) error {
+	if with != nil && o.filename != "" {
+		annotate(with, filenameAnnotation, o.filename)
+	}
+	if len(o.path) > 0 {
+		return e.apply(o, setItem{o.path, with})
+	}
+	above, _, below := parts(e.text(o.document))
+	if with == nil {
+		e.texts[o.document] = below
+		return nil
+	}
+	e.texts[o.document] = slices.Concat(above, Encode(with), below)
+	return nil
+}
+
+// add writes a new document. It comes from the folder of its Gateway's
+// template, said in the way in which the stream says such things.
+func (e *editor) add(c companion) {
+	var text bytes.Buffer
+	text.WriteString("---\n")
+	switch parent := e.parent(c.parent); {
+	case parent == nil:
+	case parent.filename != "":
+		annotate(c.object, filenameAnnotation, beside(parent.filename))
+	case parent.comment != "":
+		text.WriteString("# Source: " + beside(parent.comment) + "\n")
+	}
+	text.Write(Encode(c.object))
+	e.added = append(e.added, text.Bytes())
+}
+
+func (e *editor) parent(name engine.ObjectName) *object {
+	for _, kind := range []string{engine.KindGateway, engine.KindListenerSet} {
+		if o := e.find(identity{engine.GatewayGroup, kind, name.Namespace, name.Name}, ""); o != nil {
+			return o
+		}
+	}
+	return nil
+}
+
+// beside returns the name of a template of ours beside one of the chart's.
+func beside(template string) string { return path.Join(path.Dir(template), "gatewright.yaml") }
+
+func annotate(object map[string]any, key, value string) {
+	metadata, isMap := object["metadata"].(map[string]any)
+	if !isMap {
+		metadata = map[string]any{}
+		object["metadata"] = metadata
+	}
+	annotations, isMap := metadata["annotations"].(map[string]any)
+	if !isMap {
+		annotations = map[string]any{}
+		metadata["annotations"] = annotations
+	}
+	annotations[key] = value
+}

@@ -1,0 +1,144 @@
+package postrender
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// Edit carries out a plan on the stream and returns what is to be written. An
+// error is an [*engine.Error]: an edit that could not be proven right.
+func (s *Stream) Edit(plan *engine.Plan) (*Result, error) {
+	e := &editor{stream: s, objects: map[identity][]*object{}, texts: map[int][]byte{}}
+	for _, o := range s.objects {
+		e.objects[o.identity] = append(e.objects[o.identity], o)
+	}
+	for _, g := range plan.Gateways {
+		if err := e.gateway(engine.KindGateway, g); err != nil {
+			return nil, err
+		}
+	}
+	for _, g := range plan.ListenerSets {
+		if err := e.gateway(engine.KindListenerSet, g); err != nil {
+			return nil, err
+		}
+	}
+	if err := e.companions(plan); err != nil {
+		return nil, err
+	}
+	return newResult(plan, e.segments()), nil
+}
+
+// editor is the stream while a plan is carried out.
+type editor struct {
+	stream  *Stream
+	objects map[identity][]*object // most are there once
+	texts   map[int][]byte         // documents that were edited
+	added   [][]byte               // new documents
+}
+
+func (e *editor) text(document int) []byte {
+	if text, edited := e.texts[document]; edited {
+		return text
+	}
+	return e.stream.documents[document]
+}
+
+// find returns the object of an identity, or nil. Of several it takes the one
+// from the source that the plan is about, or the first.
+func (e *editor) find(wanted identity, source string) *object {
+	all := e.objects[wanted]
+	if len(all) == 0 {
+		return nil
+	}
+	if i := slices.IndexFunc(all, func(o *object) bool { return o.source == source }); i > 0 {
+		return all[i]
+	}
+	return all[0]
+}
+
+// gateway edits one Gateway or ListenerSet.
+func (e *editor) gateway(kind string, plan engine.GatewayPlan) error {
+	o := e.find(identity{engine.GatewayGroup, kind, plan.Namespace, plan.Name}, plan.Source)
+	if o == nil {
+		return nil // it stands in another stream of the same plan
+	}
+	if was, _ := annotationsOf(o.value)[engine.AnnotationRendered].(string); was != plan.Rendered {
+		at := o.path.child("metadata", "annotations")
+		if err := e.apply(o, setText{at, engine.AnnotationRendered, plan.Rendered}); err != nil {
+			return err
+		}
+	}
+	if c, changes := listenerChange(o, plan.Listeners); changes {
+		return e.apply(o, c)
+	}
+	return nil
+}
+
+// listenerChange returns what changes in a list of listeners, if anything
+// does. Those that we rendered before give way to those of the plan, all
+// together and in its order, so that the list does not tell what came when.
+func listenerChange(o *object, listeners []engine.Listener) (c setItems, changes bool) {
+	c = setItems{at: o.path.child("spec", "listeners"), remove: map[int]bool{}}
+	ours := map[string]bool{}
+	for _, l := range listeners {
+		changes = changes || l.Action != engine.Keep
+		if l.Action != engine.Add {
+			ours[l.Name] = true
+		}
+		if l.Action != engine.Remove {
+			c.add = append(c.add, l.Object())
+		}
+	}
+	was, _ := lookup(o.value, keyPath{"spec", "listeners"}).([]any)
+	for i := range was {
+		if name, _ := lookup(was, keyPath{i, "name"}).(string); ours[name] {
+			c.remove[i] = true
+		}
+	}
+	return c, changes
+}
+
+// apply changes the document of an object.
+func (e *editor) apply(o *object, c change) error {
+	text, err := apply(e.text(o.document), c)
+	if err != nil {
+		return &engine.Error{
+			Object: o.String(), Source: o.source, Message: err.Error(),
+			Fix: "write the listeners and annotations of the manifest without aliases, merge keys and directives",
+		}
+	}
+	e.texts[o.document] = text
+	return nil
+}
+
+// segments returns the texts of the stream. What stands side by side in the
+// input stays one segment of it.
+func (e *editor) segments() [][]byte {
+	var out [][]byte
+	from, at := 0, 0 // unedited so far
+	flush := func() {
+		if at > from {
+			out = append(out, e.stream.input[from:at])
+		}
+	}
+	for i, text := range e.stream.documents {
+		if edited, is := e.texts[i]; is {
+			flush()
+			if len(edited) > 0 {
+				out = append(out, edited)
+			}
+			from = at + len(text)
+		}
+		at += len(text)
+	}
+	flush()
+	for _, text := range e.added {
+		if len(out) > 0 && !bytes.HasSuffix(out[len(out)-1], []byte("\n")) {
+			out = append(out, []byte("\n"))
+		}
+		out = append(out, text)
+	}
+	return out
+}

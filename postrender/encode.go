@@ -1,0 +1,187 @@
+package postrender
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// style is how block collections are indented: nested mappings by step, lists
+// by dash.
+type style struct{ step, dash int }
+
+// The keys that come first where people look for them; all others follow in
+// the order of the alphabet.
+var (
+	objectKeys   = []string{"apiVersion", "kind", "metadata"}
+	metadataKeys = []string{"name", "namespace", "labels", "annotations"}
+	listenerKeys = []string{"name"}
+)
+
+// Encode returns an object, or another value of maps, lists, strings, numbers
+// and bools, as a YAML document without separator. The same value gives the
+// same bytes, and every string that some reader of YAML might take for
+// something else is quoted.
+func Encode(object map[string]any) []byte {
+	e := encoder{style: style{step: 2}}
+	e.mapping(object, 0, objectKeys, false)
+	return e.out.Bytes()
+}
+
+// encodePair returns a key with its value as block lines at a column.
+func encodePair(key string, value any, column int, s style) string {
+	e := encoder{style: s}
+	e.mapping(map[string]any{key: value}, column, nil, false)
+	return e.out.String()
+}
+
+// encodeUnder returns a collection as the block lines under its key, which
+// stands at a column.
+func encodeUnder(value any, column int, s style) string {
+	e := encoder{style: s}
+	e.under(value, column, nil)
+	return e.out.String()
+}
+
+// encodeItems returns listeners as items of a block list whose dashes stand at
+// a column.
+func encodeItems(items []any, column int, s style) string {
+	e := encoder{style: s}
+	e.list(items, column, listenerKeys)
+	return e.out.String()
+}
+
+type encoder struct {
+	style
+	out bytes.Buffer
+}
+
+// mapping writes a mapping that is not empty, its keys at a column. The first
+// line of an item of a list has its dash before it already.
+func (e *encoder) mapping(m map[string]any, column int, first []string, isItem bool) {
+	for i, key := range sortedKeys(m, first) {
+		if i > 0 || !isItem {
+			e.indent(column)
+		}
+		e.out.WriteString(quote(key) + ":")
+		var below []string
+		switch key {
+		case "metadata":
+			below = metadataKeys
+		case "listeners":
+			below = listenerKeys
+		}
+		e.value(m[key], column, below)
+	}
+}
+
+// value writes what stands behind a key.
+func (e *encoder) value(value any, column int, first []string) {
+	if isCollection(value) {
+		e.out.WriteByte('\n')
+		e.under(value, column, first)
+		return
+	}
+	e.out.WriteString(" " + inline(value) + "\n")
+}
+
+func (e *encoder) under(value any, column int, first []string) {
+	switch value := value.(type) {
+	case map[string]any:
+		e.mapping(value, column+e.step, first, false)
+	case []any:
+		e.list(value, column+e.dash, first)
+	}
+}
+
+func (e *encoder) list(items []any, column int, first []string) {
+	for _, item := range items {
+		e.indent(column)
+		e.out.WriteString("- ")
+		if m, isMap := item.(map[string]any); isMap && len(m) > 0 {
+			e.mapping(m, column+2, first, true)
+			continue
+		}
+		e.out.WriteString(inline(item) + "\n")
+	}
+}
+
+func (e *encoder) indent(column int) { e.out.WriteString(strings.Repeat(" ", column)) }
+
+// isCollection tells whether a value is written on lines of its own.
+func isCollection(value any) bool {
+	switch value := value.(type) {
+	case map[string]any:
+		return len(value) > 0
+	case []any:
+		return len(value) > 0
+	}
+	return false
+}
+
+// inline returns a value that stands on the line of its key or dash.
+func inline(value any) string {
+	if s, isString := value.(string); isString {
+		return quote(s)
+	}
+	return flow(value)
+}
+
+// flow returns a value in flow style, which is JSON.
+func flow(value any) string {
+	switch value := value.(type) {
+	case string:
+		return doubleQuote(value)
+	case bool:
+		return strconv.FormatBool(value)
+	case int64:
+		return strconv.FormatInt(value, 10)
+	case float64:
+		return strconv.FormatFloat(value, 'g', -1, 64)
+	case json.Number:
+		return value.String()
+	case nil:
+		return "null"
+	case []any:
+		return "[" + join(flowEntries(value), ", ") + "]"
+	case map[string]any:
+		var pairs []string
+		for _, key := range sortedKeys(value, listenerKeys) {
+			pairs = append(pairs, flowPair(key, value[key]))
+		}
+		return "{" + join(pairs, ", ") + "}"
+	}
+	return doubleQuote(fmt.Sprint(value))
+}
+
+func flowPair(key string, value any) string { return doubleQuote(key) + ": " + flow(value) }
+
+func flowEntries(items []any) []string {
+	var out []string
+	for _, item := range items {
+		out = append(out, flow(item))
+	}
+	return out
+}
+
+func join(entries []string, separator string) string { return strings.Join(entries, separator) }
+
+// sortedKeys returns the keys of a mapping, some of them first.
+func sortedKeys(m map[string]any, first []string) []string {
+	rank := func(key string) int {
+		if i := slices.Index(first, key); i >= 0 {
+			return i
+		}
+		return len(first)
+	}
+	return slices.SortedFunc(maps.Keys(m), func(a, b string) int {
+		if d := rank(a) - rank(b); d != 0 {
+			return d
+		}
+		return strings.Compare(a, b)
+	})
+}

@@ -1,0 +1,81 @@
+package postrender
+
+import (
+	"bytes"
+	"strings"
+)
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// bodyStart returns where the YAML of a document begins: behind a byte order
+// mark, the dashes of the separator and the blanks behind them. Whatever a
+// template glued to the dashes thus stands at column 0 again.
+func bodyStart(text []byte) int {
+	at := 0
+	if bytes.HasPrefix(text, byteOrderMark) {
+		at = len(byteOrderMark)
+	}
+	if isSeparator(text[at:]) {
+		at = skipBlanks(text, at+len("---"))
+	}
+	return at
+}
+
+func skipBlanks(text []byte, at int) int {
+	for at < len(text) && (text[at] == ' ' || text[at] == '\t') {
+		at++
+	}
+	return at
+}
+
+// content returns where the content of a document begins, at the start of its
+// line unless it shares that with the separator: behind comments, blank lines
+// and directives. It is the length of the text if there is none.
+func content(text []byte) int {
+	for at := bodyStart(text); at < len(text); {
+		end := lineEnd(text, at)
+		line := text[at:end]
+		switch {
+		case isSeparator(line): // behind directives
+			at = skipBlanks(text, at+len("---"))
+		case line[0] == '%', isEnd(line), isComment(line), isBlank(line):
+			at = end
+		default:
+			return at
+		}
+	}
+	return len(text)
+}
+
+// onlyDirectives tells whether a text holds directives and no content.
+func onlyDirectives(text []byte) bool {
+	text = bytes.TrimPrefix(text, byteOrderMark)
+	found := false
+	for line := range bytes.Lines(text) {
+		switch {
+		case line[0] == '%':
+			found = true
+		case !isComment(line) && !isBlank(line):
+			return false
+		}
+	}
+	return found
+}
+
+func isBlank(line []byte) bool { return len(bytes.TrimSpace(line)) == 0 }
+
+func isComment(line []byte) bool {
+	line = bytes.TrimLeft(line, " \t")
+	return len(line) > 0 && line[0] == '#'
+}
+
+// sourceComment returns the template that Helm 3 names above the content of a
+// document, or "".
+func sourceComment(text []byte) string {
+	for line := range bytes.Lines(text[:content(text)]) {
+		if name, found := strings.CutPrefix(string(line), "# Source: "); found {
+			return strings.TrimSpace(name)
+		}
+	}
+	return ""
+}

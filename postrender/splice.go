@@ -1,0 +1,190 @@
+package postrender
+
+import (
+	"bytes"
+	"regexp"
+	"slices"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v3"
+)
+
+// span is a stretch of text and what replaces it.
+type span struct {
+	from, to int
+	with     string
+}
+
+// replace returns the text with the spans replaced. They stand in order and do
+// not overlap.
+func (t *tree) replace(spans ...span) []byte {
+	var out []byte
+	at := 0
+	for _, s := range spans {
+		if s.from < at || s.to < s.from || s.to > len(t.text) {
+			return nil // a wrong guess: no document says what is wanted
+		}
+		out = append(append(out, t.text[at:s.from]...), s.with...)
+		at = s.to
+	}
+	return append(out, t.text[at:]...)
+}
+
+// lines returns the span that puts whole lines at an offset, with the line
+// ends that the document has.
+func (t *tree) lines(at int, block string) span {
+	if at > 0 && t.text[at-1] != '\n' {
+		block = "\n" + block
+	}
+	return span{at, at, strings.ReplaceAll(block, "\n", t.lineBreak(at))}
+}
+
+// lineBreak returns how the line before an offset ends; of a line that has no
+// end, how the one before it does.
+func (t *tree) lineBreak(at int) string {
+	if i := bytes.LastIndexByte(t.text[:at], '\n'); i > 0 && t.text[i-1] == '\r' {
+		return "\r\n"
+	}
+	return "\n"
+}
+
+// end returns where the content of the document ends: at its "..." line if it
+// has one, else with the text.
+func (t *tree) end() int {
+	last := bytes.LastIndexByte(bytes.TrimSuffix(t.text, []byte("\n")), '\n') + 1
+	if isEnd(t.text[last:]) {
+		return last
+	}
+	return len(t.text)
+}
+
+// behind returns where a block collection ends, given the offset of the last
+// thing in it, the node that follows it and the column of its keys or more.
+// The first offset is right behind its last line; the others are where lines
+// can be added to it, best first: behind comments of the same depth, right
+// behind the last line, and right before what follows (in a block scalar
+// comments and blank lines are none).
+func (t *tree) behind(last int, after *yaml.Node, column int) (int, []int) {
+	end := t.end()
+	if after != nil {
+		end = t.lineStart(after)
+	}
+	trimmed, limit := end, lineEnd(t.text, last)
+	for trimmed > limit {
+		start := bytes.LastIndexByte(t.text[:trimmed-1], '\n') + 1
+		if line := t.text[start:trimmed]; !isBlank(line) && !isComment(line) {
+			break
+		}
+		trimmed = start
+	}
+	extended := trimmed
+	for extended < end && isComment(t.text[extended:]) && skipBlanks(t.text, extended)-extended >= column {
+		extended = lineEnd(t.text, extended)
+	}
+	return trimmed, slices.Compact([]int{extended, trimmed, end})
+}
+
+// addKey adds a key to a mapping, at its end.
+func (t *tree) addKey(m, after *yaml.Node, key string, value any) [][]byte {
+	if isFlow(m) {
+		return t.insertFlow(m, flowPair(key, value))
+	}
+	if len(m.Content) == 0 {
+		return nil
+	}
+	column := m.Content[0].Column - 1
+	block := encodePair(key, value, column, t.style(0))
+	_, points := t.behind(t.offset(m.Content[len(m.Content)-1]), after, column)
+	if start := t.lineStart(m.Content[0]); isBlank(t.text[start:t.offset(m.Content[0])]) {
+		points = append(points, start)
+	}
+	var out [][]byte
+	for _, point := range points {
+		out = append(out, t.replace(t.lines(point, block)))
+	}
+	return out
+}
+
+// emptyValue is the rest of a line behind a key that has no value or an empty
+// one, and perhaps a comment.
+var emptyValue = regexp.MustCompile(`^[ \t]*:([ \t]*(?:null|Null|NULL|~|\[[ \t]*\]|\{[ \t]*\}))?[ \t]*(?:#[^\r\n]*)?(?:\r?\n|$)`)
+
+// fillKey gives a value to a key whose value is null or empty.
+func (t *tree) fillKey(p place, value any) [][]byte {
+	if isFlow(p.parent) {
+		return t.fillFlow(p.value, value)
+	}
+	start := t.offset(p.key)
+	colon := bytes.IndexByte(t.text[start:], ':') + start
+	found := emptyValue.FindSubmatchIndex(t.text[max(colon, start):])
+	if found == nil {
+		return nil
+	}
+	var spans []span
+	if found[2] >= 0 {
+		spans = append(spans, span{colon + found[2], colon + found[3], ""})
+	}
+	indent := p.key.Column - 1
+	block := encodeUnder(value, indent, t.style(0))
+	return [][]byte{t.replace(append(spans, t.lines(colon+found[1], block))...)}
+}
+
+// setBlockItems takes items out of a block list and adds others at its end.
+func (t *tree) setBlockItems(p place, remove map[int]bool, add []any) [][]byte {
+	items := p.value.Content
+	start := t.lineStart(items[0])
+	dash := skipBlanks(t.text, start)
+	if dash == len(t.text) || t.text[dash] != '-' {
+		return nil
+	}
+	indent := p.key.Column - 1
+	block := encodeItems(add, dash-start, t.style(dash-start-indent))
+	end, points := t.behind(t.offset(items[len(items)-1]), p.afterValue, indent+1)
+	var out [][]byte
+	for _, point := range points {
+		out = append(out, t.replace(append(t.cuts(items, remove, end), t.lines(point, block))...))
+	}
+	return out
+}
+
+// cuts returns the spans of items of a block list that ends at an offset.
+// Comments above an item that stays stay.
+func (t *tree) cuts(items []*yaml.Node, remove map[int]bool, end int) []span {
+	var out []span
+	for i, item := range items {
+		if !remove[i] {
+			continue
+		}
+		to := end
+		if i+1 < len(items) {
+			to, _ = t.behind(t.offset(item), items[i+1], 0)
+		}
+		out = append(out, span{t.lineStart(item), to, ""})
+	}
+	return out
+}
+
+// style returns how the document indents: its mappings by its own step, lists
+// by the given number of columns.
+func (t *tree) style(dash int) style {
+	step := indentStep(t.root)
+	if step < 1 {
+		step = 2
+	}
+	return style{step: step, dash: dash}
+}
+
+// indentStep returns by how many columns the first nested block mapping stands
+// deeper than its key, or 0.
+func indentStep(n *yaml.Node) int {
+	for i, child := range n.Content {
+		isValue := n.Kind == yaml.MappingNode && i%2 == 1
+		if isValue && child.Kind == yaml.MappingNode && !isFlow(child) && len(child.Content) > 0 {
+			return child.Content[0].Column - n.Content[i-1].Column
+		}
+		if step := indentStep(child); step > 0 {
+			return step
+		}
+	}
+	return 0
+}
