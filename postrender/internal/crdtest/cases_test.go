@@ -1,0 +1,199 @@
+package crdtest_test
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+	"github.com/gatewright/gatewright/postrender/internal/crdtest"
+)
+
+// What the engine plans in each of its cases is accepted by an API server, and
+// two field managers may apply it.
+func TestEngineCases(t *testing.T) {
+	files, err := filepath.Glob("../../engine/testdata/cases/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no cases: %v", err)
+	}
+	planned := 0
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			objects, plan := compute(t, file)
+			if plan == nil {
+				return // a case that ends in an error plans nothing
+			}
+			for _, object := range made(plan) {
+				planned++
+				crdtest.Validate(t, object)
+				if err := crdtest.ApplyTwice(object); err != nil {
+					t.Error(err)
+				}
+			}
+			for _, g := range plan.Gateways {
+				planned += len(g.Listeners)
+				checkGateway(t, find(t, objects, g), g)
+			}
+		})
+	}
+	if planned == 0 {
+		t.Error("the cases plan nothing")
+	}
+}
+
+// compute runs a case as the engine's own test does.
+func compute(t *testing.T, file string) ([]map[string]any, *engine.Plan) {
+	t.Helper()
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := map[string]string{}
+	for _, f := range archive.Files {
+		parts[f.Name] = string(f.Data)
+	}
+	var setup struct {
+		Namespace string
+		Complete  bool
+	}
+	parse(t, parts["setup.yaml"], &setup)
+	policies := engine.PolicySources{}
+	parse(t, parts["flags.yaml"], &policies.Flags)
+	if keys := parts["policy.yaml"]; keys != "" {
+		policies.File, err = engine.ParsePolicyFile("policy.yaml", []byte("apiVersion: gatewright.dev/v1alpha1\nkind: Policy\ngateways:\n"+keys))
+		if err != nil {
+			return nil, nil
+		}
+	}
+	objects := documents(t, parts["input.yaml"])
+	snapshot := &engine.Snapshot{Complete: setup.Complete}
+	for _, object := range objects {
+		if err := snapshot.Decode(object, engine.Origin{Namespace: setup.Namespace}); err != nil {
+			return nil, nil
+		}
+	}
+	plan, err := engine.Compute(snapshot, policies)
+	if err != nil {
+		return nil, nil
+	}
+	return objects, plan
+}
+
+func parse(t *testing.T, text string, into any) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(text), into); err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+}
+
+// documents reads the objects of a case, which may leave out what goes without
+// saying there.
+func documents(t *testing.T, text string) []map[string]any {
+	t.Helper()
+	versions := map[any]string{"Certificate": "cert-manager.io/v1", "Namespace": "v1", "Secret": "v1"}
+	var out []map[string]any
+	for document := range strings.SplitSeq("\n"+text, "\n---\n") {
+		var object map[string]any
+		parse(t, document, &object)
+		if object == nil {
+			continue
+		}
+		if object["apiVersion"] == nil {
+			object["apiVersion"] = "gateway.networking.k8s.io/v1"
+			if version := versions[object["kind"]]; version != "" {
+				object["apiVersion"] = version
+			}
+		}
+		out = append(out, object)
+	}
+	return out
+}
+
+// made returns the whole objects that a plan renders.
+func made(plan *engine.Plan) []map[string]any {
+	var out []map[string]any
+	add := func(action engine.Action, object func() map[string]any) {
+		if action != engine.Remove {
+			out = append(out, object())
+		}
+	}
+	for _, c := range plan.Certificates {
+		add(c.Action, c.Object)
+	}
+	for _, g := range plan.Grants {
+		add(g.Action, g.Object)
+	}
+	for _, r := range plan.Redirects {
+		add(r.Action, r.Object)
+	}
+	return out
+}
+
+// find returns the Gateway of a case that a plan is about.
+func find(t *testing.T, objects []map[string]any, plan engine.GatewayPlan) map[string]any {
+	t.Helper()
+	for _, object := range objects {
+		metadata := object["metadata"].(map[string]any)
+		namespace, named := metadata["namespace"]
+		if object["kind"] == "Gateway" && metadata["name"] == plan.Name && (!named || namespace == plan.Namespace) {
+			return object
+		}
+	}
+	t.Fatalf("no Gateway %s/%s in the case", plan.Namespace, plan.Name)
+	return nil
+}
+
+// checkGateway has a release apply the Gateway with what the plan adds and a
+// sweep apply the same listeners alone.
+func checkGateway(t *testing.T, source map[string]any, plan engine.GatewayPlan) {
+	t.Helper()
+	var ours []any
+	planned := map[any]bool{}
+	for _, l := range plan.Listeners {
+		planned[l.Name] = true
+		if l.Action != engine.Remove {
+			ours = append(ours, l.Object())
+		}
+	}
+	spec, _ := source["spec"].(map[string]any)
+	written, _ := spec["listeners"].([]any)
+	all := slices.Clone(ours)
+	for _, l := range written {
+		if !planned[l.(map[string]any)["name"]] {
+			all = append(all, l)
+		}
+	}
+	if len(all) == 0 {
+		return // the case is about a Gateway that no API server would take
+	}
+	release := gatewayWith(source, map[string]any{"gatewayClassName": "any", "listeners": all}, plan.Rendered)
+	crdtest.Validate(t, release)
+	for _, channel := range crdtest.Channels {
+		live := crdtest.NewObject(channel)
+		for _, apply := range []struct {
+			manager string
+			object  map[string]any
+		}{
+			{"helm", release},
+			{"gatewright", gatewayWith(source, map[string]any{"listeners": ours}, "")},
+			{"helm", release},
+		} {
+			if err := live.Apply(apply.manager, apply.object); err != nil {
+				t.Errorf("channel %s: apply by %s: %v", channel, apply.manager, err)
+			}
+		}
+	}
+}
+
+// gatewayWith is a Gateway of the same name with another spec.
+func gatewayWith(source, spec map[string]any, rendered string) map[string]any {
+	metadata := map[string]any{"name": source["metadata"].(map[string]any)["name"]}
+	if rendered != "" {
+		metadata["annotations"] = map[string]any{engine.AnnotationRendered: rendered}
+	}
+	return map[string]any{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": metadata, "spec": spec}
+}
