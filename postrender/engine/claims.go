@@ -161,6 +161,9 @@ func (r *run) claimHostname(route *Route, g *gateway, parent Parent, raw string)
 		r.verdict(claim{object: &route.Meta, parent: parent, hostname: raw}, refuse(ReasonUnsupported, "%q %v; correct spec.hostnames", raw, err))
 		return
 	}
+	if raw != hostname {
+		r.find(Warning, CodeHostnameSpelling, &route.Meta, fmt.Sprintf("the API server refuses %q in spec.hostnames; write %s", raw, hostname))
+	}
 	c := claim{object: &route.Meta, parent: parent, hostname: hostname, pinned: parent.SectionName != "" || parent.Port != 0}
 	if a, done := r.answerWithoutClaim(route, g, c); done {
 		r.verdict(c, a)

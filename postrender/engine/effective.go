@@ -138,8 +138,8 @@ func (r *run) annotationKeys(g *Gateway) (keys Keys, noRemovals bool, err error)
 		if top == key {
 			delete(keys, key)
 		}
-		r.find(Warning, CodePolicyUnknownKey, &g.Meta, fmt.Sprintf("annotation %s: unknown key %s is not obeyed, and nothing of this Gateway is removed; the keys are %s",
-			AnnotationPolicy, key, strings.Join(policyKeys(), ", ")))
+		r.find(Warning, CodePolicyUnknownKey, &g.Meta, fmt.Sprintf("annotation %s: unknown key %s is not obeyed, and nothing of this Gateway is removed; correct it, or run the version that knows it",
+			AnnotationPolicy, key))
 	}
 	normal, err := keys.normal()
 	return normal, len(unknownKeys) > 0, err
@@ -171,6 +171,17 @@ func shimAnnotation(g *Gateway) string {
 	return ""
 }
 
+// ignoredByShim says whether the Gateway keeps cert-manager's shim away from a
+// listener, so that its Certificate is ours to write.
+func ignoredByShim(g *Gateway, listener string) bool {
+	for name := range strings.SplitSeq(g.Annotations["cert-manager.io/ignore-tls-listeners"], ",") {
+		if strings.TrimSpace(name) == listener {
+			return shimAnnotation(g) != ""
+		}
+	}
+	return false
+}
+
 // rendered is the value of the annotation gatewright.dev/rendered.
 type rendered struct {
 	Version   string   `json:"version"`
@@ -182,7 +193,7 @@ const renderedVersion = "v1alpha1"
 
 // renderedValue records the keys that differ from the defaults and the names
 // of the listeners.
-func (e *effective) renderedValue(listeners []string) string {
+func (e *effective) renderedValue(listeners []Listener) string {
 	defaults := DefaultPolicy()
 	differing := Keys{}
 	for key, value := range e.keys {
@@ -191,10 +202,13 @@ func (e *effective) renderedValue(listeners []string) string {
 			differing[key] = value
 		}
 	}
-	if listeners == nil {
-		listeners = []string{}
+	names := []string{}
+	for _, l := range listeners {
+		if l.Action != Remove {
+			names = append(names, l.Name)
+		}
 	}
-	return compact(rendered{renderedVersion, differing, listeners})
+	return compact(rendered{renderedVersion, differing, names})
 }
 
 // renderedListeners returns the names that the annotation rendered holds.

@@ -35,6 +35,8 @@ const (
 	CodeRefused = "Refused"
 	// CodeNoHostnames: a route asks for no hostname.
 	CodeNoHostnames = "NoHostnames"
+	// CodeHostnameSpelling: a route spells a hostname as the API refuses it.
+	CodeHostnameSpelling = "HostnameSpelling"
 	// CodeOptedOut: a route names a Gateway that is taken out by annotation.
 	CodeOptedOut = "OptedOut"
 	// CodePolicyDifference: two sources of policy differ on a key.

@@ -25,13 +25,9 @@ func (r *run) planGateway(g *gateway) {
 			listeners = append(listeners, l)
 		}
 	}
-	r.checkLimit(g, len(listeners))
-	var names []string
-	for _, l := range listeners {
-		names = append(names, l.Name)
-	}
 	plan.Listeners = g.compare(listeners)
-	plan.Rendered = g.policy.renderedValue(names)
+	plan.Rendered = g.policy.renderedValue(plan.Listeners)
+	r.checkLimit(g, plan.Listeners)
 	r.planRedirect(g)
 	r.noClaims(g)
 	r.gatewayPlans = append(r.gatewayPlans, plan)
@@ -95,7 +91,7 @@ func (r *run) useOwnCertificate(g *gateway, l *Listener) answer {
 	if r.taken.by(g, name) {
 		return r.nameTaken(g, "Certificate or Secret "+name)
 	}
-	if g.policy.Certificates == PerHostname {
+	if g.policy.Certificates == PerHostname || ignoredByShim(g.Gateway, l.Name) {
 		l.Certificate = placedName(g.Namespace, name)
 		r.wantCertificate(g, l.Hostname)
 	}
@@ -160,7 +156,13 @@ func fromNamespaces(from string, selector map[string]any) map[string]any {
 
 // checkLimit fails a render that asks for more listeners than a Gateway takes:
 // a cut would throw out a live name for a newcomer.
-func (r *run) checkLimit(g *gateway, ours int) {
+func (r *run) checkLimit(g *gateway, listeners []Listener) {
+	ours := 0
+	for _, l := range listeners {
+		if l.Action != Remove {
+			ours++
+		}
+	}
 	total, limit := len(g.hand)+ours, g.policy.MaxListeners
 	if total > limit {
 		r.fail(&g.Meta, fmt.Sprintf("it would have %d listeners (%d hand-written, %d computed), and %d is the limit", total, len(g.hand), ours, limit),
@@ -195,6 +197,7 @@ func (g *gateway) compare(listeners []Listener) []Listener {
 		if g.policy.noRemovals {
 			gone.Action, gone.Reason = Keep, "the policy holds a key that is not known here"
 			gone.object = old.Object
+			gone.AllowedRoutes, _ = old.Object["allowedRoutes"].(map[string]any)
 		}
 		listeners = append(listeners, gone)
 	}

@@ -191,6 +191,9 @@ func (r *run) servedBy(route *Route, g *gateway, c claim) (served *SourceListene
 		if l.Protocol != "HTTPS" || l.Port != g.httpsPort || !covers(l.Hostname, c.hostname) || !admitsKind(l, route.Kind) {
 			continue
 		}
+		if c.parent.SectionName != "" {
+			continue // the route takes no listener but the one of ours that it names
+		}
 		switch r.admitsNamespace(g, l, route.Namespace) {
 		case no:
 			continue
@@ -257,6 +260,8 @@ func (r *run) clash(g *gateway, s slot, c claim) (answer, bool) {
 		case l.Hostname != s.hostname:
 		case l.Protocol == "TLS":
 			return refuse(ReasonNoHostname, "listener %s (TLS %s) already answers %s on port %d; remove it, or drop the hostname here", l.Name, l.TLSMode, s.hostname, s.port), true
+		case c.parent.SectionName != "":
+			return refuse(ReasonNoMatchingParent, "listener %s answers %s, so there is no listener %s; remove sectionName from the parentRef", l.Name, s.hostname, c.parent.SectionName), true
 		case c.certificate == nil:
 			return refuse(ReasonNotAllowed, "listener %s answers %s but does not admit %ss from %s; widen its allowedRoutes", l.Name, s.hostname, c.object.Kind, namespaceOf(c.object)), true
 		}
