@@ -8,6 +8,9 @@ type Program struct {
 	// RenderChart renders a chart as helm template does. It is nil in the
 	// program that does not link Helm.
 	RenderChart func(ctx context.Context, request ChartRequest) ([]byte, error)
+	// Version is the released version, set by the linker. Without it, what Go
+	// recorded at build time is shown.
+	Version string
 }
 
 // ChartRequest says which chart to render, and how. The zero value of each

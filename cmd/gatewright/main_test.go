@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/gatewright/gatewright/cmd/internal/cli"
+)
+
+// TestMain installs the program, and a stand-in for gatewright-full that knows
+// how to hand back a chart's request, as commands for the scripts.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"gatewright":      main,
+		"gatewright-full": standIn,
+	})
+}
+
+// standIn prints the request to stderr and renders the file chart.yaml.
+func standIn() {
+	render := func(_ context.Context, request cli.ChartRequest) ([]byte, error) {
+		fmt.Fprintf(os.Stderr, "request: %+v\n", request)
+		return os.ReadFile(request.Chart + "/rendered.yaml")
+	}
+	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.Program{RenderChart: render}))
+}
+
+// TestScript runs the scripts. UPDATE=1 rewrites what they compare with.
+func TestScript(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata/script",
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits,
+		},
+	})
+}
+
+// exits runs a command and wants an exit code: exits CODE COMMAND [ARGUMENT...]
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARGUMENT...]")
+	}
+	got := 0
+	err := ts.Exec(args[1], args[2:]...)
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if want := args[0]; strconv.Itoa(got) != want {
+		ts.Fatalf("exit code %d, want %s", got, want)
+	}
+}
+
+// TestLean holds the program to what makes it start fast.
+func TestLean(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for dep := range strings.Lines(string(out)) {
+		for _, heavy := range []string{"helm.sh/helm", "k8s.io/client-go"} {
+			if dep = strings.TrimSpace(dep); strings.HasPrefix(dep, heavy+"/") {
+				t.Errorf("the lean program links %s", dep)
+			}
+		}
+	}
+	if !strings.Contains(string(out), "gatewright/postrender/engine") {
+		t.Error("go list does not list the engine, so this test sees nothing")
+	}
+}

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+
+	"github.com/spf13/cobra"
+)
+
+// fullProgram is the name of the executable that links the Helm SDK.
+const fullProgram = "gatewright-full"
+
+// handedOver marks a process that another gatewright has handed over to, so
+// that a copy of the lean program under the other name does not start itself
+// forever.
+const handedOver = "GATEWRIGHT_HANDED_OVER"
+
+func (r *ChartRequest) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&r.Chart, "chart", "", "render this `CHART` (folder, .tgz, oci://, or a name with --repo) and plan it")
+	fs.StringVar(&r.Repo, "repo", "", "`URL` of the repository of the chart")
+	fs.StringVar(&r.Version, "version", "", "`VERSION` of the chart")
+	fs.StringArrayVar(&r.ValuesFiles, "values", nil, "values `FILE` for the chart, - for stdin (repeatable)")
+	fs.StringArrayVar(&r.Set, "set", nil, "value for the chart, `KEY=VALUE` (repeatable)")
+	fs.StringArrayVar(&r.SetString, "set-string", nil, "the same, VALUE is a string, `KEY=VALUE` (repeatable)")
+	fs.StringArrayVar(&r.SetFile, "set-file", nil, "the same, VALUE is read from a file, `KEY=FILE` (repeatable)")
+	fs.StringVar(&r.KubeVersion, "kube-version", "", "Kubernetes `VERSION` that the chart sees")
+	fs.StringArrayVar(&r.APIVersions, "api-versions", nil, "API `VERSION` that the chart sees in addition (repeatable)")
+	fs.BoolVar(&r.IncludeCRDs, "include-crds", false, "render the chart's crds folder too")
+	fs.BoolVar(&r.IsUpgrade, "is-upgrade", false, "render for an upgrade, not for an install")
+}
+
+// check refuses flags that mean nothing without --chart.
+func (r *ChartRequest) check(cmd *cobra.Command) error {
+	if r.Chart != "" {
+		return nil
+	}
+	for _, flag := range []string{"repo", "version", "values", "set", "set-string", "set-file",
+		"kube-version", "api-versions", "include-crds", "is-upgrade"} {
+		if cmd.Flags().Changed(flag) {
+			return &usageError{cmd.CommandPath(), fmt.Errorf("--%s needs --chart", flag)}
+		}
+	}
+	return nil
+}
+
+// render renders the chart here, or hands the whole command over to the program
+// that can.
+func (a *app) render(ctx context.Context, request ChartRequest) ([]byte, error) {
+	if a.program.RenderChart != nil {
+		return a.program.RenderChart(ctx, request)
+	}
+	path, err := findFull()
+	if err != nil {
+		return nil, err
+	}
+	return nil, a.handOver(ctx, path)
+}
+
+// findFull looks beside the running executable, where releases and make put it,
+// then on PATH.
+func findFull() (string, error) {
+	if os.Getenv(handedOver) != "" {
+		return "", fmt.Errorf("the program %s cannot render charts, though it should; install both programs of one release anew", fullProgram)
+	}
+	name := fullProgram
+	if runtime.GOOS == "windows" {
+		name += ".exe"
+	}
+	var beside string
+	if self, err := os.Executable(); err == nil {
+		if real, err := filepath.EvalSymlinks(self); err == nil {
+			self = real
+		}
+		beside = filepath.Join(filepath.Dir(self), name)
+		if path, err := exec.LookPath(beside); err == nil {
+			return path, nil
+		}
+	}
+	if path, err := exec.LookPath(name); err == nil {
+		return path, nil
+	}
+	return "", fmt.Errorf("--chart needs the program %s, which is neither at %s nor on PATH; "+
+		"install it there, or render first: helm template CHART | gatewright plan", fullProgram, beside)
+}
+
+// forward runs the other program as a child and ends with its exit code.
+func (a *app) forward(ctx context.Context, path string) error {
+	cmd := exec.CommandContext(ctx, path, a.args...)
+	cmd.Env = append(os.Environ(), handedOver+"=1")
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = a.stdin, a.stdout, a.stderr
+	err := cmd.Run()
+	if exit, ok := errors.AsType[*exec.ExitError](err); ok && exit.ExitCode() > 0 {
+		return &exitError{code: exit.ExitCode()}
+	}
+	if err == nil {
+		return &exitError{code: exitDone}
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}

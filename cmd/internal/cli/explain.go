@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+func (a *app) explainCommand() *cobra.Command {
+	var release releaseFlags
+	var flags inputFlags
+	cmd := &cobra.Command{
+		Use:   "explain HOSTNAME",
+		Short: "Say who asks for a hostname, and what serves it or why nothing does",
+		Long: `explain answers for one hostname: which objects ask for it, which listener and
+which Certificate serve it, or why not and what the owner can change. If nobody
+asks for it, it says what a route that did would get.`,
+		Example: `  helm template shop ./shop | gatewright explain shop.example.com --issuer letsencrypt
+  gatewright explain shop.example.com -f manifests/`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("want one hostname, got %d arguments", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			hostname, err := engine.NormalizeHostname(args[0])
+			if err != nil {
+				return &usageError{cmd.CommandPath(), fmt.Errorf("hostname %q %w", args[0], err)}
+			}
+			return a.explain(cmd, hostname, &release, &flags)
+		},
+	}
+	release.register(cmd)
+	flags.register(cmd)
+	return cmd
+}
+
+func (a *app) explain(cmd *cobra.Command, hostname string, release *releaseFlags, flags *inputFlags) error {
+	in, err := a.read(cmd, release, flags)
+	if err != nil {
+		return err
+	}
+	plan, err := in.compute()
+	if err != nil {
+		return err
+	}
+	e := explanation{plan: plan, look: lookOf(a.stdout)}
+	e.line(titleTone, "", hostname)
+	answered := map[string]bool{}
+	for _, v := range verdictsFor(plan, hostname) {
+		e.verdict(v)
+		answered[claimant(v)] = true
+	}
+	for _, m := range in.askers(hostname) {
+		if !answered[m.String()] {
+			e.unanswered(m)
+			answered[m.String()] = true
+		}
+	}
+	if len(answered) == 0 {
+		if err := e.nobody(in, hostname); err != nil {
+			return err
+		}
+	}
+	_, err = a.stdout.Write([]byte(e.text.String()))
+	return err
+}
+
+func verdictsFor(plan *engine.Plan, hostname string) []engine.Verdict {
+	var out []engine.Verdict
+	for _, v := range plan.Verdicts {
+		if isHostname(v.Hostname, hostname) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func isHostname(raw, hostname string) bool {
+	name, err := engine.NormalizeHostname(raw)
+	return err == nil && name == hostname
+}
+
+// askers are the objects that name the hostname, whether or not the plan can
+// answer them.
+func (in *input) askers(hostname string) []*engine.Meta {
+	names := func(all []string) bool {
+		return slices.ContainsFunc(all, func(raw string) bool { return isHostname(raw, hostname) })
+	}
+	var out []*engine.Meta
+	for _, r := range in.snapshot.Routes {
+		if !r.Known && names(r.Hostnames) {
+			out = append(out, &r.Meta)
+		}
+	}
+	for _, c := range in.snapshot.Certificates {
+		if !c.Known && names(c.DNSNames) {
+			out = append(out, &c.Meta)
+		}
+	}
+	return out
+}
+
+// explanation is the text that explain writes.
+type explanation struct {
+	plan *engine.Plan
+	look look
+	text strings.Builder
+}
+
+func (e *explanation) line(t tone, indent, s string) {
+	wrapped := wrap(oneLine(s), indent, e.look.width)
+	for line := range strings.Lines(wrapped) {
+		e.text.WriteString(e.look.paint(t, strings.TrimSuffix(line, "\n")) + "\n")
+	}
+}
+
+// verdict says who asks, of whom, and what comes of it.
+func (e *explanation) verdict(v engine.Verdict) {
+	e.text.WriteString("\n")
+	e.line(plainTone, "", fmt.Sprintf("%s%s asks %s for it", claimant(v), inSource(v.Source), parent(v.Parent)))
+	e.outcome(v)
+}
+
+// unanswered is about an object that names the hostname and has no verdict: its
+// Gateway is not among the manifests, or is not managed.
+func (e *explanation) unanswered(m *engine.Meta) {
+	e.text.WriteString("\n")
+	e.line(plainTone, "", fmt.Sprintf("%s%s names it, and the plan has no answer", m, inSource(m.Source)))
+	if !e.findings(m.String()) {
+		e.findings(engine.KindGateway + " ")
+	}
+}
+
+// findings writes what was found about the objects whose "Kind namespace/name"
+// begins with object, and returns whether that is anything.
+func (e *explanation) findings(object string) bool {
+	found := false
+	for _, f := range e.plan.Findings {
+		if strings.HasPrefix(f.Object, object) && f.Code != engine.CodeRefused {
+			e.line(warnTone, "  ", fmt.Sprintf("%s: %s: %s", f.Object, f.Code, f.Message))
+			found = true
+		}
+	}
+	return found
+}
+
+func (e *explanation) outcome(v engine.Verdict) {
+	if !v.Accepted {
+		e.line(badTone, "  ", "refused: "+v.Reason)
+	} else {
+		e.served(v)
+	}
+	e.line(plainTone, "  ", v.Message)
+}
+
+func (e *explanation) served(v engine.Verdict) {
+	listener, computed := e.listener(v)
+	if !computed {
+		e.line(goodTone, "  ", fmt.Sprintf("served by the hand-written listener %s", v.Listener))
+		return
+	}
+	e.line(goodTone, "  ", fmt.Sprintf("served by listener %s (%s), %s on port %d",
+		listener.Name, listener.Action, listener.Protocol, listener.Port))
+	for _, c := range e.plan.Certificates {
+		if qualified(c.Namespace, c.Name) == listener.Certificate {
+			e.line(goodTone, "  ", fmt.Sprintf("Certificate %s (%s) from %s, in Secret %s",
+				listener.Certificate, c.Action, issuer(c.IssuerRef), c.SecretName))
+			return
+		}
+	}
+	if listener.Certificate != "" {
+		e.line(goodTone, "  ", "Certificate "+listener.Certificate)
+	}
+}
+
+// listener finds the computed listener that a verdict names.
+func (e *explanation) listener(v engine.Verdict) (engine.Listener, bool) {
+	parents := e.plan.Gateways
+	if v.Parent.Kind == engine.KindListenerSet {
+		parents = e.plan.ListenerSets
+	}
+	for _, g := range parents {
+		if g.Name != v.Parent.Name || g.Namespace != v.Parent.Namespace {
+			continue
+		}
+		i := slices.IndexFunc(g.Listeners, func(l engine.Listener) bool { return l.Name == v.Listener })
+		if i >= 0 {
+			return g.Listeners[i], true
+		}
+	}
+	return engine.Listener{}, false
+}

@@ -1,0 +1,54 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// nobody says what a route would get if it asked. The engine is asked, with
+// such a route added, so that the answer is the one that the owner will see.
+func (e *explanation) nobody(in *input, hostname string) error {
+	e.line(plainTone, "", "nobody asks for it")
+	for _, g := range in.snapshot.Gateways {
+		if g.Known {
+			continue
+		}
+		trial := in.snapshot
+		route := &engine.Route{
+			Meta:      engine.Meta{Kind: engine.KindHTTPRoute, Namespace: g.Namespace, Implicit: g.Implicit, Name: trialName},
+			Hostnames: []string{hostname},
+			Parents:   []engine.ParentRef{{Group: engine.GatewayGroup, Kind: engine.KindGateway, Namespace: g.Namespace, Name: g.Name}},
+		}
+		trial.Routes = append(trial.Routes[:len(trial.Routes):len(trial.Routes)], route)
+		plan, err := engine.Compute(&trial, in.policies)
+		if err != nil {
+			return err
+		}
+		e.trial(plan, g)
+	}
+	if len(in.snapshot.Gateways) == 0 {
+		e.line(plainTone, "  ", "and there is no Gateway in the input that could serve it; give the manifest of the Gateway too (-f)")
+	}
+	return nil
+}
+
+// trialName cannot be the name of a route that exists.
+const trialName = "(trial)"
+
+func (e *explanation) trial(plan *engine.Plan, g *engine.Gateway) {
+	asked := explanation{plan: plan, look: e.look}
+	asked.text.WriteString("\n")
+	asked.line(plainTone, "", fmt.Sprintf("if an HTTPRoute beside %s%s asked it:", g, inSource(g.Source)))
+	answered := false
+	for _, v := range plan.Verdicts {
+		if v.Name == trialName {
+			asked.outcome(v)
+			answered = true
+		}
+	}
+	if !answered {
+		asked.findings(g.String())
+	}
+	e.text.WriteString(asked.text.String())
+}

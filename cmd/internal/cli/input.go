@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+)
+
+// inputFlags say what plan and explain look at.
+type inputFlags struct {
+	files    []string
+	complete bool
+	chart    ChartRequest
+}
+
+// manifest is the content of one input.
+type manifest struct {
+	// source is the path, "stdin", or "" for a chart, whose documents name
+	// their templates themselves.
+	source string
+	data   []byte
+}
+
+func (i *inputFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringArrayVarP(&i.files, "filename", "f", nil,
+		"manifests: a `FILE`, a folder (with all below it), or - for stdin (repeatable); without it stdin, if piped")
+	fs.BoolVar(&i.complete, "complete", false, "the manifests are the whole cluster, so what is not in them does not exist")
+	i.chart.register(cmd)
+}
+
+// read collects the inputs in the order given.
+func (i *inputFlags) read(ctx context.Context, a *app, cmd *cobra.Command) ([]manifest, error) {
+	if err := i.chart.check(cmd); err != nil {
+		return nil, err
+	}
+	var all []manifest
+	if i.chart.Chart != "" {
+		data, err := a.render(ctx, i.chart)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, manifest{data: data})
+	}
+	files := i.files
+	if len(files) == 0 && i.chart.Chart == "" {
+		if isTerminal(a.stdin) {
+			return nil, &usageError{cmd.CommandPath(), errors.New("nothing to look at: give -f or --chart, or pipe manifests in")}
+		}
+		files = []string{"-"}
+	}
+	for _, file := range files {
+		more, err := readInput(ctx, a, file)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, more...)
+	}
+	return all, nil
+}
+
+func readInput(ctx context.Context, a *app, file string) ([]manifest, error) {
+	if file == "-" {
+		data, err := readAll(ctx, a.stdin)
+		return []manifest{{"stdin", data}}, err
+	}
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, fmt.Errorf("%w; give -f a file or folder that can be read", err)
+	}
+	if info.IsDir() {
+		return readFolder(file)
+	}
+	data, err := os.ReadFile(file)
+	return []manifest{{file, data}}, err
+}
+
+// readFolder reads the manifests in a folder and below it, sorted by path.
+func readFolder(folder string) ([]manifest, error) {
+	if _, err := os.Stat(filepath.Join(folder, "Chart.yaml")); err == nil {
+		return nil, fmt.Errorf("%s is a chart, not a folder of manifests; give it by --chart %s", folder, folder)
+	}
+	var all []manifest
+	// DirFS follows a link that the folder itself may be.
+	root := os.DirFS(folder)
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || !isManifest(name) {
+			return err
+		}
+		data, err := fs.ReadFile(root, name)
+		all = append(all, manifest{filepath.Join(folder, filepath.FromSlash(name)), data})
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("folder %s: %w", folder, err)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("folder %s holds no .yaml, .yml or .json file; give -f a folder of manifests", folder)
+	}
+	return all, nil
+}
+
+func isManifest(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, path.Ext(name))
+}

@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// planFlags are the flags of plan.
+type planFlags struct {
+	release  releaseFlags
+	input    inputFlags
+	output   string
+	diff     bool
+	strict   bool
+	detailed bool
+}
+
+func (a *app) planCommand() *cobra.Command {
+	var flags planFlags
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Show what a post-render would do, and why",
+		Long: `plan shows what a post-render of the same manifests would add, keep, update and
+remove, which claims it would serve or refuse, and why. It changes nothing and asks
+no cluster.
+
+The manifests are one release: what is not among them is unknown, not absent,
+unless --complete says that they are the whole cluster.`,
+		Example: `  helm template shop ./shop | gatewright plan --issuer letsencrypt
+  gatewright plan --chart ./shop --set host=shop.example.com --diff
+  gatewright plan -f manifests/ -o markdown > comment.md
+  gatewright plan -f manifests/ -o json --detailed-exitcode`,
+		Args: noArguments("give manifests with -f, or a chart with --chart"),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.plan(cmd, flags) },
+	}
+	flags.release.register(cmd)
+	flags.input.register(cmd)
+	fs := cmd.Flags()
+	fs.StringVarP(&flags.output, "output", "o", "table", "`FORMAT`: table, json, yaml or markdown")
+	fs.BoolVar(&flags.diff, "diff", false, "show the change to the manifests too, as a unified diff")
+	fs.BoolVar(&flags.strict, "strict", false, "exit code 3 if a claim is refused")
+	fs.BoolVar(&flags.detailed, "detailed-exitcode", false, "exit code 2 if the plan changes something")
+	complete(cmd, "output", outputFormats())
+	return cmd
+}
+
+func outputFormats() []string { return []string{"table", "json", "yaml", "markdown"} }
+
+// plan reads, plans and prints; what it found is also its exit code.
+func (a *app) plan(cmd *cobra.Command, flags planFlags) error {
+	if err := flags.check(cmd); err != nil {
+		return err
+	}
+	in, err := a.read(cmd, &flags.release, &flags.input)
+	if err != nil {
+		return err
+	}
+	plan, err := in.compute()
+	if err != nil {
+		return err
+	}
+	out, err := flags.print(plan, in, lookOf(a.stdout))
+	if err != nil {
+		return err
+	}
+	if _, err := a.stdout.Write(out); err != nil {
+		return fmt.Errorf("stdout: %w", err)
+	}
+	return flags.outcome(plan)
+}
+
+func (f *planFlags) check(cmd *cobra.Command) error {
+	if !slices.Contains(outputFormats(), f.output) {
+		return &usageError{cmd.CommandPath(), fmt.Errorf("unknown format %q for --output, want one of %s",
+			f.output, strings.Join(outputFormats(), ", "))}
+	}
+	if f.diff && f.output != "table" && f.output != "markdown" {
+		return &usageError{cmd.CommandPath(), fmt.Errorf("--diff has no place in -o %s", f.output)}
+	}
+	return nil
+}
+
+func (f *planFlags) print(plan *engine.Plan, in *input, l look) ([]byte, error) {
+	switch f.output {
+	case "json":
+		return asJSON(plan)
+	case "yaml":
+		return asYAML(plan)
+	}
+	diff := ""
+	if f.diff {
+		var err error
+		if diff, err = in.diff(plan); err != nil {
+			return nil, err
+		}
+	}
+	if f.output == "markdown" {
+		return []byte(reportOf(plan).markdown() + markdownDiff(diff)), nil
+	}
+	text := reportOf(plan).text(l)
+	if diff != "" {
+		text += "\n" + l.paintDiff(diff)
+	}
+	return []byte(text), nil
+}
+
+// outcome is the exit code that the plan asks for. What is refused is told by
+// the plan itself.
+func (f *planFlags) outcome(plan *engine.Plan) error {
+	switch {
+	case f.strict && len(plan.Refused()) > 0:
+		return &exitError{code: exitRefused}
+	case f.detailed && plan.Changes():
+		return &exitError{code: exitChanges}
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// policyFlags are the policy as the command line gives it. Only the keys that
+// one often wants to try, or to set for a whole release, have a flag.
+type policyFlags struct {
+	file string
+	keys engine.Keys
+}
+
+func (p *policyFlags) register(cmd *cobra.Command) {
+	p.keys = engine.Keys{}
+	modes := []string{"PerHostname", "Wildcard", "ExistingSecret", "Edge", "ListenersOnly"}
+	fs := cmd.Flags()
+	fs.StringVar(&p.file, "policy", "", "`FILE` with a Policy, see gatewright help policy")
+	p.key(fs, "issuer", "issuerRef", parseIssuer,
+		"issuer of the Certificates, as `[KIND/]NAME`; KIND is ClusterIssuer unless given, Issuer, or Kind.group")
+	p.key(fs, "certificates", "certificates", oneOf(modes),
+		"who makes the Certificates: `MODE` is PerHostname (default) or ListenersOnly")
+	p.key(fs, "attach", "attach", parseAttach,
+		"namespaces that may claim: `Same`, All, or a list with commas")
+	p.key(fs, "https-port", "httpsPort", parsePort,
+		"`PORT` of computed HTTPS listeners, or Auto")
+	p.key(fs, "max-listeners", "maxListeners", parseLimit,
+		"fail rather than give a Gateway more than `N` listeners (default 64)")
+	complete(cmd, "certificates", modes)
+	complete(cmd, "attach", []string{"Same", "All"})
+	complete(cmd, "https-port", []string{"Auto"})
+}
+
+// key adds a flag that sets one key of the policy.
+func (p *policyFlags) key(fs *pflag.FlagSet, flag, key string, parse func(string) (any, error), usage string) {
+	fs.Func(flag, usage, func(s string) error {
+		value, err := parse(s)
+		if err != nil {
+			return err
+		}
+		p.keys[key] = value
+		return nil
+	})
+}
+
+func complete(cmd *cobra.Command, flag string, values []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(err) // the flag does not exist: a mistake in this package
+	}
+}
+
+// sources reads the policy file and puts the flags above it.
+func (p *policyFlags) sources() (engine.PolicySources, error) {
+	sources := engine.PolicySources{Flags: p.keys}
+	if p.file == "" {
+		return sources, nil
+	}
+	data, err := os.ReadFile(p.file)
+	if err != nil {
+		return sources, fmt.Errorf("policy: %w; give --policy a file that can be read", err)
+	}
+	sources.File, err = engine.ParsePolicyFile(p.file, data)
+	return sources, err
+}
+
+// parseIssuer takes the kind for ClusterIssuer, because an issuer for the
+// Gateways of several namespaces can be nothing else.
+func parseIssuer(s string) (any, error) {
+	kind, name, ok := strings.Cut(s, "/")
+	if !ok {
+		kind, name = "ClusterIssuer", s
+	}
+	kind, group, _ := strings.Cut(kind, ".")
+	if kind == "" || name == "" || strings.Contains(name, "/") {
+		return nil, fmt.Errorf("want NAME, Issuer/NAME, ClusterIssuer/NAME or Kind.group/NAME")
+	}
+	ref := map[string]any{"kind": kind, "name": name}
+	if group != "" {
+		ref["group"] = group
+	}
+	return ref, nil
+}
+
+func parseAttach(s string) (any, error) {
+	if s == "Same" || s == "All" {
+		return map[string]any{"from": s}, nil
+	}
+	var namespaces []any
+	for name := range strings.SplitSeq(s, ",") {
+		if name == "" || name != strings.ToLower(name) {
+			return nil, fmt.Errorf("want Same, All, or names of namespaces with commas")
+		}
+		namespaces = append(namespaces, name)
+	}
+	return map[string]any{"from": "List", "namespaces": namespaces}, nil
+}
+
+func parsePort(s string) (any, error) {
+	if s == "Auto" {
+		return s, nil
+	}
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 1 || n > 65535 {
+		return nil, fmt.Errorf("want Auto or a number from 1 to 65535")
+	}
+	return n, nil
+}
+
+func parseLimit(s string) (any, error) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil || n < 1 || n > 64 {
+		return nil, fmt.Errorf("want a number from 1 to 64, which is all that a Gateway can hold")
+	}
+	return n, nil
+}
+
+func oneOf(words []string) func(string) (any, error) {
+	return func(s string) (any, error) {
+		if !slices.Contains(words, s) {
+			return nil, fmt.Errorf("want one of %s", strings.Join(words, ", "))
+		}
+		return s, nil
+	}
+}

@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatewright/gatewright/postrender"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// input is everything that a plan is computed from.
+type input struct {
+	streams  []stream
+	snapshot engine.Snapshot
+	policies engine.PolicySources
+}
+
+// stream is one of the inputs, before and after it was read.
+type stream struct {
+	manifest
+	*postrender.Stream
+}
+
+// read reads the manifests as one release.
+func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags) (*input, error) {
+	policies, err := release.policy.sources()
+	if err != nil {
+		return nil, err
+	}
+	known, err := release.known()
+	if err != nil {
+		return nil, err
+	}
+	flags.chart.Namespace, flags.chart.ReleaseName = release.namespace, release.release
+	manifests, err := flags.read(cmd.Context(), a, cmd)
+	if err != nil {
+		return nil, err
+	}
+	in := &input{policies: policies, snapshot: engine.Snapshot{Complete: flags.complete}}
+	for _, m := range manifests {
+		if err := in.add(m, postrender.ReadOptions{Source: m.source, Namespace: release.namespace}); err != nil {
+			return nil, err
+		}
+	}
+	for _, file := range known {
+		if err := in.add(manifest{file.Name, file.Data}, postrender.ReadOptions{Source: file.Name, Known: true}); err != nil {
+			return nil, err
+		}
+	}
+	return in, nil
+}
+
+func (in *input) add(m manifest, options postrender.ReadOptions) error {
+	read, err := postrender.Read(m.data, options)
+	if err != nil {
+		return err
+	}
+	if !options.Known {
+		in.streams = append(in.streams, stream{m, read})
+	}
+	return read.AddTo(&in.snapshot)
+}
+
+// compute plans, and adds what reading found odd.
+func (in *input) compute() (*engine.Plan, error) {
+	plan, err := engine.Compute(&in.snapshot, in.policies)
+	if err != nil {
+		return nil, err
+	}
+	for _, s := range in.streams {
+		plan.Findings = append(plan.Findings, s.Findings()...)
+	}
+	return plan, nil
+}
+
+// diff is what a post-render changes in the inputs, one after the other.
+func (in *input) diff(plan *engine.Plan) (string, error) {
+	var all strings.Builder
+	for _, s := range in.streams {
+		result, err := s.Edit(plan)
+		if err != nil {
+			return "", err
+		}
+		var after bytes.Buffer
+		if _, err := result.WriteTo(&after); err != nil {
+			return "", err
+		}
+		diff, err := unifiedDiff(s.source, s.data, after.Bytes())
+		if err != nil {
+			return "", fmt.Errorf("diff of %s: %w", s.source, err)
+		}
+		all.WriteString(diff)
+	}
+	return all.String(), nil
+}

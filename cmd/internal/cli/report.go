@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// report is a plan as a person reads it. Text and markdown lay out the same one.
+type report struct {
+	sections []section
+	summary  string
+}
+
+// section is a table with a title.
+type section struct {
+	title  string
+	header []string
+	rows   []row
+	// empty is said in place of a table without rows.
+	empty string
+}
+
+// row is a line of a table. The note is a sentence that belongs to it.
+type row struct {
+	tone  tone
+	cells []string
+	note  string
+}
+
+func reportOf(plan *engine.Plan) report {
+	var sections []section
+	for _, g := range plan.Gateways {
+		sections = append(sections, gatewaySection("Gateway", g))
+	}
+	for _, g := range plan.ListenerSets {
+		sections = append(sections, gatewaySection("ListenerSet", g))
+	}
+	sections = append(sections, certificateSection(plan.Certificates), otherSection(plan))
+	sections = append(sections, claimSections(plan.Verdicts)...)
+	sections = append(sections, findingSection(plan.Findings))
+
+	r := report{summary: summary(plan)}
+	for _, s := range sections {
+		if len(s.rows) > 0 || s.empty != "" {
+			r.sections = append(r.sections, s)
+		}
+	}
+	return r
+}
+
+func gatewaySection(kind string, g engine.GatewayPlan) section {
+	s := section{
+		title:  fmt.Sprintf("%s %s%s", kind, qualified(g.Namespace, g.Name), inSource(g.Source)),
+		header: []string{"", "HOSTNAME", "PORT", "PROTOCOL", "LISTENER", "WHY"},
+		empty:  "no listener is computed for it",
+	}
+	for _, l := range g.Listeners {
+		protocol := l.Protocol
+		if l.Mode == "Passthrough" {
+			protocol += " passthrough"
+		}
+		s.rows = append(s.rows, row{
+			tone:  toneOf(l.Action),
+			cells: []string{string(l.Action), anyHostname(l.Hostname), number(l.Port), protocol, l.Name, l.Reason},
+		})
+	}
+	return s
+}
+
+func certificateSection(certificates []engine.CertificatePlan) section {
+	s := section{title: "Certificates", header: []string{"", "HOSTNAMES", "ISSUER", "CERTIFICATE", "WHY"}}
+	for _, c := range certificates {
+		s.rows = append(s.rows, row{
+			tone: toneOf(c.Action),
+			cells: []string{string(c.Action), strings.Join(c.DNSNames, ", "),
+				issuer(c.IssuerRef), qualified(c.Namespace, c.Name), c.Reason},
+		})
+	}
+	return s
+}
+
+func otherSection(plan *engine.Plan) section {
+	s := section{title: "Other objects", header: []string{"", "OBJECT", "WHY"}}
+	for _, g := range plan.Grants {
+		s.rows = append(s.rows, row{
+			tone:  toneOf(g.Action),
+			cells: []string{string(g.Action), "ReferenceGrant " + qualified(g.Namespace, g.Name), g.Reason},
+		})
+	}
+	for _, r := range plan.Redirects {
+		s.rows = append(s.rows, row{
+			tone:  toneOf(r.Action),
+			cells: []string{string(r.Action), "HTTPRoute " + qualified(r.Namespace, r.Name), r.Reason},
+		})
+	}
+	return s
+}
+
+// claimSections parts what is served from what is refused, which needs hands.
+func claimSections(verdicts []engine.Verdict) []section {
+	served := section{title: "Claims served", header: []string{"HOSTNAME", "ASKED BY", "OF", "LISTENER"}}
+	refused := section{title: "Claims refused", header: []string{"HOSTNAME", "ASKED BY", "OF", "REASON"}}
+	for _, v := range verdicts {
+		cells := []string{anyHostname(v.Hostname), claimant(v), parent(v.Parent)}
+		if v.Accepted {
+			served.rows = append(served.rows, row{cells: append(cells, v.Listener), note: v.Message})
+			continue
+		}
+		refused.rows = append(refused.rows, row{tone: badTone, cells: append(cells, v.Reason), note: v.Message})
+	}
+	return []section{served, refused}
+}
+
+func findingSection(findings []engine.Finding) section {
+	s := section{title: "Findings", header: []string{"", "CODE", "OBJECT"}}
+	for _, f := range findings {
+		if f.Code == engine.CodeRefused {
+			continue // told by the claim itself
+		}
+		t := warnTone
+		if f.Severity == engine.Critical {
+			t = badTone
+		}
+		s.rows = append(s.rows, row{
+			tone:  t,
+			cells: []string{string(f.Severity), f.Code, f.Object + inSource(f.Source)},
+			note:  f.Message,
+		})
+	}
+	return s
+}
+
+func toneOf(action engine.Action) tone {
+	switch action {
+	case engine.Add:
+		return goodTone
+	case engine.Update:
+		return warnTone
+	case engine.Remove:
+		return badTone
+	default:
+		return plainTone
+	}
+}

@@ -1,0 +1,76 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestWrap(t *testing.T) {
+	tests := []struct {
+		name, text string
+		width      int
+		want       string
+	}{
+		{"nothing", "", 40, ""},
+		{"no width", "one two three", 0, "  one two three\n"},
+		{"no room", "one two three", 10, "  one two three\n"},
+		{"breaks between words", "one two three four five six", 22, "  one two three four\n  five six\n"},
+		{"exactly full", "one two three four x", 22, "  one two three four x\n"},
+		{"a word that is too long", "a " + strings.Repeat("x", 30) + " b", 24, "  a\n  " + strings.Repeat("x", 30) + "\n  b\n"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if diff := cmp.Diff(test.want, wrap(test.text, "  ", test.width)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// TestDiffIsAPatch has the tool of the same name carry the diff out.
+func TestDiffIsAPatch(t *testing.T) {
+	patch, err := exec.LookPath("patch")
+	if err != nil {
+		t.Skip("the program patch is not installed")
+	}
+	long := strings.Repeat("same: line\n", 300)
+	tests := []struct{ name, before, after string }{
+		{"in the middle", "a\nb\nc\n", "a\nx\nc\n"},
+		{"at the end", "a\n", "a\n---\nb\n"},
+		{"the last line had no end", "a", "a\n---\nb\n"},
+		{"the last line has no end", "a\nb", "x\nb"},
+		{"from nothing", "", "a\n"},
+		{"carriage returns", "a\r\nb\r\n", "a\r\nx\r\nb\r\n"},
+		{"many equal lines", long + "a\n" + long, long + "b\n" + long + "c\n"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			diff, err := unifiedDiff("in.yaml", []byte(test.before), []byte(test.after))
+			if err != nil {
+				t.Fatal(err)
+			}
+			dir := t.TempDir()
+			file := filepath.Join(dir, "in.yaml")
+			if err := os.WriteFile(file, []byte(test.before), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			cmd := exec.Command(patch, "--binary", "-p1")
+			cmd.Dir, cmd.Stdin = dir, strings.NewReader(diff)
+			if out, err := cmd.CombinedOutput(); err != nil {
+				t.Fatalf("patch: %v\n%s\n%s", err, out, diff)
+			}
+			got, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.after, string(got)); diff != "" {
+				t.Errorf("after patch (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
