@@ -40,8 +40,35 @@ func trimDecoder(err error) string {
 	for _, noise := range []string{"error unmarshaling JSON: ", "while decoding JSON: ", "json: ", "error converting YAML to JSON: "} {
 		message = strings.ReplaceAll(message, noise, "")
 	}
-	message = strings.ReplaceAll(message, "Go struct field Policy.", "key ")
-	return message
+	parts := wrongType.FindStringSubmatch(message)
+	if parts == nil {
+		return message
+	}
+	return fmt.Sprintf("%s is %s, not %s", parts[2], article(parts[1]), goKind(parts[3]))
+}
+
+var wrongType = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (\S+)`)
+
+func article(kind string) string {
+	switch kind {
+	case "array":
+		return "a list"
+	case "object":
+		return "a mapping"
+	}
+	return "a " + kind
+}
+
+func goKind(name string) string {
+	switch {
+	case name == "string":
+		return "a string"
+	case strings.HasPrefix(name, "int"):
+		return "a number"
+	case strings.HasPrefix(name, "[]"):
+		return "a list"
+	}
+	return "a mapping"
 }
 
 // notYet are the values that this version refuses: what they ask for is not
