@@ -33,8 +33,12 @@ func standIn() {
 	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.Program{RenderChart: render}))
 }
 
-// TestScript runs the scripts. UPDATE=1 rewrites what they compare with.
+// TestScript runs the scripts. UPDATE=1 rewrites what they compare with, and
+// fails, so that nobody takes rewriting for passing.
 func TestScript(t *testing.T) {
+	if os.Getenv("UPDATE") != "" {
+		t.Error("UPDATE is set: the scripts are rewritten, look at the difference and run again")
+	}
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       os.Getenv("UPDATE") != "",

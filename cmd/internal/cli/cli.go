@@ -79,7 +79,7 @@ Without a command, and with manifests piped in, it is a post-renderer.`,
     --post-renderer-args --issuer --post-renderer-args letsencrypt
   helm template shop ./shop | gatewright plan --issuer letsencrypt`,
 		Args:             a.noSuchCommand,
-		RunE:             func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE:             help,
 		PersistentPreRun: func(*cobra.Command, []string) { a.running = true },
 		SilenceErrors:    true,
 		SilenceUsage:     true,
@@ -90,8 +90,17 @@ Without a command, and with manifests piped in, it is a post-renderer.`,
 	root.SetErr(a.stderr)
 	root.AddCommand(a.postRenderCommand(), a.planCommand(), a.explainCommand(), a.versionCommand(), policyTopic())
 	root.SetHelpCommand(helpCommand())
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		if cmd.Name() == "completion" {
+			cmd.Args = noArguments("want bash, fish, powershell or zsh")
+			cmd.RunE = help
+		}
+	}
 	return root
 }
+
+func help(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 
 func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {

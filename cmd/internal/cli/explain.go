@@ -141,8 +141,8 @@ func (e *explanation) unanswered(m *engine.Meta) {
 // begins with object, and returns whether that is anything.
 func (e *explanation) findings(object string) bool {
 	found := false
-	for _, f := range e.plan.Findings {
-		if strings.HasPrefix(f.Object, object) && f.Code != engine.CodeRefused {
+	for _, f := range tellable(e.plan.Findings) {
+		if strings.HasPrefix(f.Object, object) {
 			e.line(warnTone, "  ", fmt.Sprintf("%s: %s: %s", f.Object, f.Code, f.Message))
 			found = true
 		}

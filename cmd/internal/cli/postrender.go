@@ -54,6 +54,9 @@ under Helm 4 an error is told by a document that Helm refuses with our message
 // postRender reads, renders, tells and writes, in this order: stdout stays empty
 // until nothing can go wrong any more.
 func (a *app) postRender(cmd *cobra.Command, flags releaseFlags, strict bool) error {
+	if flags.release != "" {
+		a.helm.about = "release " + qualified(flags.namespace, flags.release) + ": "
+	}
 	policies, err := flags.policy.sources()
 	if err != nil {
 		return err

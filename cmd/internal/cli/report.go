@@ -115,10 +115,7 @@ func claimSections(verdicts []engine.Verdict) []section {
 
 func findingSection(findings []engine.Finding) section {
 	s := section{title: "Findings", header: []string{"", "CODE", "OBJECT"}}
-	for _, f := range findings {
-		if f.Code == engine.CodeRefused {
-			continue // told by the claim itself
-		}
+	for _, f := range tellable(findings) {
 		t := warnTone
 		if f.Severity == engine.Critical {
 			t = badTone

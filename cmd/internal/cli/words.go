@@ -125,7 +125,7 @@ func summary(plan *engine.Plan) string {
 	}
 	refused := len(plan.Refused())
 	parts = append(parts, fmt.Sprintf("claims: %d served, %d refused", len(plan.Verdicts)-refused, refused))
-	if n := len(plan.Findings); n > 0 {
+	if n := len(tellable(plan.Findings)); n > 0 {
 		parts = append(parts, fmt.Sprintf("findings: %d", n))
 	}
 	return strings.Join(parts, "; ")
@@ -136,4 +136,16 @@ func counted(what string, t tally) string {
 		return what + ": none"
 	}
 	return what + ": " + t.String()
+}
+
+// tellable leaves out the findings that repeat a refused claim, where the
+// claims themselves are shown.
+func tellable(findings []engine.Finding) []engine.Finding {
+	var out []engine.Finding
+	for _, f := range findings {
+		if f.Code != engine.CodeRefused {
+			out = append(out, f)
+		}
+	}
+	return out
 }
