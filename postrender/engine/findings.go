@@ -54,6 +54,8 @@ const (
 	// CodeCoveredByWider: a hand-written listener answers a name that cover asks
 	// to be served on its own.
 	CodeCoveredByWider = "CoveredByWider"
+	// CodePortGuessed: nothing in the Gateway says which port takes HTTPS.
+	CodePortGuessed = "PortGuessed"
 	// CodeNamespaceLabels: a selector decides on labels that are not known.
 	CodeNamespaceLabels = "NamespaceLabelsUnknown"
 	// CodeDuplicateKey: a manifest holds a key twice; the last one counts.

@@ -30,6 +30,7 @@ func (r *run) planGateway(g *gateway) {
 	r.checkLimit(g, plan.Listeners)
 	r.planRedirect(g)
 	r.noClaims(g)
+	r.portGuessed(g)
 	r.gatewayPlans = append(r.gatewayPlans, plan)
 }
 

@@ -25,7 +25,19 @@ func (r *run) noClaims(g *gateway) {
 		r.find(Warning, CodeNoClaims, &g.Meta, "no route or Certificate asks for it")
 		return
 	}
-	r.find(Warning, CodeNoClaims, &g.Meta, fmt.Sprintf("no route or Certificate of this release asks for it; its policy is recorded in %s, and the sweep adds the listeners of other releases' routes", AnnotationRendered))
+	r.find(Warning, CodeNoClaims, &g.Meta, fmt.Sprintf("no route or Certificate of this release asks for it; its policy is recorded in %s for the sweep, which serves the routes of other releases and is not part of this version", AnnotationRendered))
+}
+
+// elsewhere is what can be done for a claim on the Gateway of another release.
+const elsewhere = "render both in one release, or write the listener by hand (the sweep, which serves such claims, is not part of this version)"
+
+// portGuessed warns of a port that nothing in the Gateway speaks for: a
+// controller that listens on other ports serves nothing on it.
+func (r *run) portGuessed(g *gateway) {
+	if g.policy.HTTPSPort != 0 || slices.ContainsFunc(g.hand, func(l SourceListener) bool { return isTLS(l.Protocol) || l.Port == 80 || l.Port == 443 }) || len(g.hand) == 0 {
+		return
+	}
+	r.find(Warning, CodePortGuessed, &g.Meta, fmt.Sprintf("its listeners are on other ports than 80 and 443, and httpsPort is taken to be %d; set it to the port on which the controller takes HTTPS (Traefik: 8443)", g.httpsPort))
 }
 
 // gatewayElsewhere says what becomes of a route whose Gateway is not in the
@@ -48,7 +60,7 @@ func (r *run) gatewayElsewhere(route *Route, parent Parent) {
 		r.find(Warning, CodePinned, &route.Meta, fmt.Sprintf("%s, and it is pinned to listener %s, so it gets no listener of its own; write that listener by hand, or remove sectionName and port from the parentRef", asks, pin(parent)))
 		return
 	}
-	r.find(Warning, CodeGatewayElsewhere, &route.Meta, asks+": run the sweep after this upgrade to get its listeners, or render the route and the Gateway in one release")
+	r.find(Warning, CodeGatewayElsewhere, &route.Meta, asks+"; "+elsewhere)
 }
 
 // servedElsewhere says what --snapshot knows of the Gateway.
@@ -71,7 +83,7 @@ func (r *run) servedElsewhere(route *Route, parent Parent) string {
 		if len(missing) == 0 {
 			return "the snapshot shows that it is served"
 		}
-		return fmt.Sprintf("the snapshot shows no listener for %s: run the sweep after this upgrade", strings.Join(missing, ", "))
+		return fmt.Sprintf("the snapshot shows no listener for %s: %s", strings.Join(missing, ", "), elsewhere)
 	}
 	return ""
 }
@@ -85,8 +97,7 @@ func (r *run) certificateElsewhere(c *Certificate, target ObjectName) {
 		}
 		return
 	}
-	r.find(Warning, CodeGatewayElsewhere, &c.Meta, fmt.Sprintf("it asks for %s of Gateway %s, which is not in this release: run the sweep after this upgrade to get its listeners, or render the Certificate and the Gateway in one release",
-		strings.Join(c.DNSNames, ", "), name))
+	r.find(Warning, CodeGatewayElsewhere, &c.Meta, fmt.Sprintf("it asks for %s of Gateway %s, which is not in this release; %s", strings.Join(c.DNSNames, ", "), name, elsewhere))
 }
 
 // refusals turns the refused verdicts of one object and parent into a finding,

@@ -231,7 +231,7 @@ func (r *run) coveredByWider(g *gateway, c claim, l *SourceListener) {
 	message := fmt.Sprintf("%s is answered by the hand-written listener %s (%s); ", c.hostname, l.Name, orAny(l.Hostname))
 	if g.policy.Certificates == PerHostname {
 		r.wantCertificate(g, c.hostname)
-		message += "its Certificate is made now, and the sweep gives it a listener of its own once that is ready"
+		message += "its Certificate is made now; give it a listener of its own once that is ready (the sweep, which does so, is not part of this version)"
 	} else {
 		message += "its own listener would take the name over before its certificate exists, so none is made; set cover: Any to accept that, or write the listener by hand"
 	}
