@@ -80,7 +80,7 @@ func (r *run) planCertificates() {
 	before := map[ObjectName]*Certificate{}
 	for _, c := range r.snapshot.Certificates {
 		if !c.Known && c.Labels[LabelFor] != "" {
-			before[ObjectName{c.Namespace, c.Name}] = c
+			keepFirst(before, &c.Meta, c, func(c *Certificate) map[string]any { return c.Object })
 		}
 	}
 	for key, c := range r.wantCertificates {

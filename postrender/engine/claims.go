@@ -52,7 +52,7 @@ func (r *run) claimRoutes() {
 			continue
 		}
 		if route.Labels[LabelFor] != "" {
-			r.ourRoutes[ObjectName{route.Namespace, route.Name}] = route
+			keepFirst(r.ourRoutes, &route.Meta, route, func(route *Route) map[string]any { return route.Object })
 			continue
 		}
 		for _, ref := range distinctParents(route) {

@@ -111,7 +111,21 @@ func (r *run) readGateways() {
 }
 
 func sortedGateways(gateways []*Gateway) []*Gateway {
-	return slices.SortedStableFunc(slices.Values(gateways), func(a, b *Gateway) int { return compareMeta(&a.Meta, &b.Meta) })
+	return slices.SortedStableFunc(slices.Values(gateways), func(a, b *Gateway) int {
+		if order := compareMeta(&a.Meta, &b.Meta); order != 0 {
+			return order
+		}
+		return cmp.Compare(compact(a.Listeners), compact(b.Listeners))
+	})
+}
+
+// keepFirst notes an object of the input by its name. Where two have one name,
+// the choice must not depend on their order.
+func keepFirst[T any](m map[ObjectName]T, meta *Meta, value T, manifest func(T) map[string]any) {
+	key := ObjectName{meta.Namespace, meta.Name}
+	if old, twice := m[key]; !twice || compact(manifest(value)) < compact(manifest(old)) {
+		m[key] = value
+	}
 }
 
 func compareMeta(a, b *Meta) int {

@@ -28,7 +28,7 @@ func (r *run) planGrants() {
 	before := map[ObjectName]*ReferenceGrant{}
 	for _, g := range r.snapshot.Grants {
 		if !g.Known && g.Labels[LabelFor] != "" {
-			before[ObjectName{g.Namespace, g.Name}] = g
+			keepFirst(before, &g.Meta, g, func(g *ReferenceGrant) map[string]any { return g.Object })
 		}
 	}
 	for key, grant := range r.wantGrants {

@@ -27,7 +27,23 @@ func FuzzEngine(f *testing.F) {
 		checkVerdicts(t, w, plan)
 		checkApplied(t, w, plan)
 		checkUnrelated(t, w, plan)
+		checkDuplicates(t, w, seed)
 	})
+}
+
+// checkDuplicates: the order does not even matter where objects of one name
+// differ, as a careless chart may have it.
+func checkDuplicates(t *testing.T, w *world, seed uint64) {
+	other := newWorld(seed + 1)
+	other.policies = w.policies
+	other.objects = append(other.objects, w.objects...)
+	if plan, err := other.compute(other.objects); err == nil {
+		checkOrder(t, other, plan)
+		other.objects = other.apply(plan)
+		if plan, err := other.compute(other.objects); err == nil {
+			checkOrder(t, other, plan)
+		}
+	}
 }
 
 // world is a generated input.

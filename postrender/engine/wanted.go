@@ -138,7 +138,7 @@ func (g *gateway) sortedSlots() []slot {
 // others lose.
 func (w *wanted) winner() (winner *claim, losers []claim) {
 	slices.SortStableFunc(w.certificates, func(a, b claim) int {
-		return cmp.Or(compareAge(a.object, b.object), compareMeta(a.object, b.object))
+		return cmp.Or(compareAge(a.object, b.object), compareMeta(a.object, b.object), cmp.Compare(a.certificate.SecretName, b.certificate.SecretName))
 	})
 	if len(w.certificates) == 0 {
 		return nil, nil
