@@ -50,7 +50,6 @@ func (a *app) withCommand(args []string) []string {
 			return args
 		}
 	}
-	a.helm.direct = true
 	return append([]string{postRenderName}, args...)
 }
 

@@ -17,8 +17,9 @@ import (
 // never shows it: a failure reads "plugin exited with error" and no more. So
 // there are three more ways, and each is used where it cannot do harm:
 //
-//   - The terminal of the user, /dev/tty, where Helm holds stderr in a pipe.
-//     In CI there is none, and the file does not open.
+//   - The terminal of the user, /dev/tty, where all three streams are pipes, as
+//     both Helms make them (in a shell's pipe stderr is not). In CI there is no
+//     terminal, and the file does not open.
 //   - A log file, if one is named. CI can print it.
 //   - Under Helm 4, a document in place of the output that Helm cannot parse.
 //     Helm then fails before it has applied anything, and quotes the name of the
@@ -40,9 +41,8 @@ type helmCall struct {
 	plugin4 bool
 	// onError is --helm-error; "" is document for the plugin and exit otherwise.
 	onError string
-	// direct says that the program was started without a subcommand, as
-	// --post-renderer of Helm 3 does.
-	direct bool
+	// tty is --tty.
+	tty bool
 	// logFile is --log-file.
 	logFile string
 	// about names the release in the log, which may hold those of many.
@@ -53,6 +53,8 @@ func (h *helmCall) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&h.logFile, "log-file", os.Getenv("GATEWRIGHT_LOG_FILE"),
 		"`FILE` to which findings and errors are appended (default $GATEWRIGHT_LOG_FILE)")
+	fs.BoolVar(&h.tty, "tty", os.Getenv("GATEWRIGHT_TTY") != "false",
+		"write findings and hidden errors to Helm's terminal (default true, or $GATEWRIGHT_TTY)")
 	fs.BoolVar(&h.plugin4, "helm4", false, "started as a plugin of Helm 4, which gives this flag itself")
 	fs.StringVar(&h.onError, "helm-error", os.Getenv("GATEWRIGHT_HELM_ERROR"),
 		"`HOW` Helm 4 is told of an error: document (default of the plugin) or exit (default $GATEWRIGHT_HELM_ERROR)")
@@ -66,9 +68,6 @@ func (h *helmCall) check() error {
 	}
 	return fmt.Errorf("unknown value %q of --helm-error (or GATEWRIGHT_HELM_ERROR), want document or exit", h.onError)
 }
-
-// started says whether Helm seems to have started the program.
-func (h *helmCall) started() bool { return h.direct || underPlugin() }
 
 // underPlugin says whether Helm runs the program as a plugin. Helm 3 does not
 // set the variable for a post-renderer.
@@ -98,8 +97,8 @@ func (a *app) tellHelm(ctx context.Context, lines []string) bool {
 		return err == nil
 	}
 	// Helm 3 shows the stderr of what fails, so it needs no terminal.
-	if underPlugin() && isPipe(a.stderr) {
-		writeToTerminal(lines)
+	if underPlugin() {
+		a.tellTerminal(lines)
 	}
 	return false
 }
@@ -116,9 +115,12 @@ func errorDocument(lines []string) []byte {
 		filenameAnnotation + ": " + string(quoted) + "\n")
 }
 
-// writeToTerminal shows lines to the user whose Helm holds stderr in a pipe.
-// Nobody may be there, so failing to is no error.
-func writeToTerminal(lines []string) {
+// tellTerminal shows lines to the user whose Helm holds stderr back. Nobody may
+// be there, so failing to is no error.
+func (a *app) tellTerminal(lines []string) {
+	if !a.helm.tty || !isPipe(a.stdin) || !isPipe(a.stdout) || !isPipe(a.stderr) {
+		return
+	}
 	tty, err := os.OpenFile("/dev/tty", os.O_WRONLY, 0)
 	if err != nil {
 		return

@@ -25,10 +25,10 @@ stdout, with the computed listeners in the Gateways and the Certificates beside
 them. What it does not change stays the same to the byte. If anything is wrong it
 writes nothing.
 
-Findings go to stderr. Helm hides them: Helm 3 unless the command fails, Helm 4
-always. So they also go to the terminal, if Helm has one, and to --log-file; and
-under Helm 4 an error is told by a document that Helm refuses with our message
-(--helm-error exit turns that off).`,
+Findings go to stderr, which Helm hides: Helm 3 unless the command fails, Helm 4
+always. So they also go to the terminal of Helm, if it has one, and to --log-file.
+Helm 4 is told of an error by a document that it refuses, quoting the message
+(unless --helm-error=exit).`,
 		Example: `  # Helm 3
   helm upgrade --install shop ./shop -n shop --post-renderer gatewright \
     --post-renderer-args --issuer=letsencrypt --post-renderer-args --namespace=shop
@@ -102,9 +102,7 @@ func (a *app) tell(plan *engine.Plan) error {
 	for _, line := range lines {
 		fmt.Fprintln(a.stderr, line)
 	}
-	if len(lines) > 0 && a.helm.started() && isPipe(a.stderr) {
-		writeToTerminal(lines)
-	}
+	a.tellTerminal(lines)
 	return a.helm.log(append(lines, "done: "+summary(plan)))
 }
 
