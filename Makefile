@@ -9,10 +9,7 @@ FUZZTIME  ?= 5s
 DIST      ?= dist
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
-# A version is stamped by -X alone, so that the same source gives the same bytes
-# in every clone; -trimpath keeps the folder of the clone out of them.
-STAMP   := -s -w -X main.version=$(VERSION)
-GOBUILD := go build -buildvcs=false -trimpath -ldflags '$(STAMP)'
+STAMP := -s -w -X main.version=$(VERSION)
 
 # Go's ./... leaves testdata out; our own Go program there is checked as well.
 PACKAGES = ./... $(addprefix ./,$(patsubst %/,%,$(dir $(wildcard testdata/*/main.go))))
@@ -23,11 +20,13 @@ MODULES  = $(patsubst %/,%,$(dir $(wildcard go.mod testdata/*/go.mod)))
 help:
 	@grep -h '^#? ' $(MAKEFILE_LIST) | sed 's/^#? //' | awk -F': ' '{printf "  make %-8s %s\n", $$1, $$2}'
 
+# The lean program is built as for the plugin: static, and the same bytes in every
+# clone. The full one links what the tests link, so it is built like them.
 #? build: bin/gatewright, the lean program that Helm runs, and bin/gatewright-full beside it
 .PHONY: build
 build:
-	$(GOBUILD) -o bin/gatewright ./cmd/gatewright
-	$(GOBUILD) -o bin/gatewright-full ./cmd/gatewright-full
+	CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags '$(STAMP)' -o bin/gatewright ./cmd/gatewright
+	go build -buildvcs=false -ldflags '$(STAMP)' -o bin/gatewright-full ./cmd/gatewright-full
 
 #? tools: the real Helm 3, Helm 4, kustomize and staticcheck in .cache/bin, built once
 TOOLS := $(addprefix .cache/bin/,helm3 helm4 kustomize staticcheck)

@@ -30,8 +30,7 @@ run() {
 }
 
 step "Helm 3 runs gatewright as an executable. The Gateway of the chart comes out with a listener for each hostname:"
-run helm3 template demo "$chart" --post-renderer bin/gatewright --post-renderer-args post-render \
-  --show-only templates/gateway.yaml
+run helm3 template demo "$chart" --post-renderer bin/gatewright --show-only templates/gateway.yaml
 
 step "Helm 4 runs it as a plugin, which is installed from its archive (here into a folder of the demo's own):"
 make --no-print-directory plugin VERSION="$version" PLATFORMS="$platform" DIST="$home"
@@ -40,8 +39,5 @@ run helm4 plugin install "$home/gatewright-$version.tgz" --verify=false
 step "The same chart through Helm 4. These objects were added, a Certificate for each listener:"
 run helm4 template demo "$chart" --post-renderer gatewright --show-only templates/gatewright.yaml
 
-step "What will be done and why, without Helm's post-renderer:"
-run gatewright plan --chart "$chart"
-
-step "The same as a diff of the manifests:"
+step "The plan says beforehand what will be done and why, and shows the manifests' diff:"
 run gatewright plan --chart "$chart" --diff
