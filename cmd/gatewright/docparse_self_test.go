@@ -39,9 +39,9 @@ $ no command
 `
 	want := []step{
 		{line: 4, file: "a.yaml", content: "a: 1\n\nb: 2\n"},
-		{line: 10, command: "cat a.yaml # exit 2", exit: 2, want: []string{"a: 1", "", "b: 2"}},
+		{line: 10, command: "cat a.yaml # exit 2", exit: 2, want: []string{"a: 1", "", "b: 2"}, wantAt: 11},
 		{line: 15, command: "true"},
-		{line: 18, command: "helm list \\\n    --all", helm4: true},
+		{line: 18, command: "helm list \\\n    --all", indent: "  ", helm4: true},
 		{line: 22, command: "make test", notRun: true},
 	}
 	got, err := parsePage(strings.ReplaceAll(page, "~~~", "```"))
@@ -56,13 +56,12 @@ $ no command
 	}
 }
 
-func TestShows(t *testing.T) {
-	output := "\na  \nb\n\nc\n"
+func TestMatchLines(t *testing.T) {
+	got := printed("a  \nb\n\nc\n\n")
 	tests := []struct {
 		want string
 		ok   bool
 	}{
-		{"", true},
 		{"a|b||c", true},
 		{"a|...|c", true},
 		{"...|b|...", true},
@@ -74,12 +73,21 @@ func TestShows(t *testing.T) {
 		{"...|d|...", false},
 	}
 	for _, tt := range tests {
-		var want []string
-		if tt.want != "" {
-			want = strings.Split(tt.want, "|")
+		if match := matchLines(strings.Split(tt.want, "|"), got); match != tt.ok {
+			t.Errorf("matchLines(%q) = %v, want %v", tt.want, match, tt.ok)
 		}
-		if got := shows(want, output); got != tt.ok {
-			t.Errorf("shows(%q) = %v, want %v", tt.want, got, tt.ok)
-		}
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	page := "text\n  ~~~console\n  $ cat a\n  old\n  older\n\n  $ true\n  ~~~\n"
+	page = strings.ReplaceAll(page, "~~~", "```")
+	steps, err := parsePage(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := rewrite(page, steps[0], []string{"new", "", " newer"})
+	if want := strings.Replace(page, "  old\n  older\n", "  new\n\n   newer\n", 1); got != want {
+		t.Errorf("got:\n%s\nwant:\n%s", got, want)
 	}
 }

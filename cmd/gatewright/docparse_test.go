@@ -28,7 +28,9 @@ type step struct {
 	line    int
 	command string
 	exit    int
-	want    []string
+	want    []string // what it prints, from line wantAt of the page
+	wantAt  int
+	indent  string // of the block in the page
 	helm4   bool
 	notRun  bool
 
@@ -38,6 +40,7 @@ type step struct {
 // block is a fenced block.
 type block struct {
 	line    int
+	indent  string
 	words   []string // after the fence
 	content []string
 }
@@ -74,18 +77,16 @@ func parsePage(text string) ([]step, error) {
 func blocks(text string) []block {
 	var found []block
 	var open *block
-	indent := 0
 	for i, line := range strings.Split(text, "\n") {
 		trimmed := strings.TrimLeft(line, " ")
 		switch {
 		case open == nil && strings.HasPrefix(trimmed, "```"):
-			indent = len(line) - len(trimmed)
-			open = &block{line: i + 1, words: strings.Fields(strings.TrimLeft(trimmed, "`"))}
+			open = &block{line: i + 1, indent: line[:len(line)-len(trimmed)], words: strings.Fields(strings.TrimLeft(trimmed, "`"))}
 		case open != nil && strings.TrimSpace(line) == "```":
 			found = append(found, *open)
 			open = nil
 		case open != nil:
-			open.content = append(open.content, line[min(indent, len(line)-len(trimmed)):])
+			open.content = append(open.content, strings.TrimPrefix(line, open.indent))
 		}
 	}
 	return found
@@ -104,11 +105,14 @@ func (b block) commands() ([]step, error) {
 			last.command += "\n" + line
 			text = line
 		case isCommand:
-			steps = append(steps, step{line: b.line + i + 1, command: text, helm4: b.has("helm4"), notRun: b.has("not-run")})
+			steps = append(steps, step{line: b.line + i + 1, indent: b.indent, command: text, helm4: b.has("helm4"), notRun: b.has("not-run")})
 		case len(steps) == 0:
 			return nil, fmt.Errorf("line %d: a console block begins with a command, \"$ ...\"", b.line+i+1)
 		default:
 			last := &steps[len(steps)-1]
+			if len(last.want) == 0 {
+				last.wantAt = b.line + i + 1
+			}
 			last.want = append(last.want, strings.TrimRight(line, " "))
 			continue
 		}
@@ -124,27 +128,22 @@ func (b block) commands() ([]step, error) {
 }
 
 func trimBlank(lines []string) []string {
-	for len(lines) > 0 && lines[0] == "" {
-		lines = lines[1:]
-	}
 	for len(lines) > 0 && lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
 	return lines
 }
 
-// shows says whether output is what want shows of it.
-func shows(want []string, output string) bool {
-	if len(want) == 0 {
-		return true
-	}
-	var got []string
+// printed returns the lines of a command's output.
+func printed(output string) []string {
+	var lines []string
 	for line := range strings.Lines(output) {
-		got = append(got, strings.TrimRight(line, " \n"))
+		lines = append(lines, strings.TrimRight(line, " \n"))
 	}
-	return matchLines(want, trimBlank(got))
+	return trimBlank(lines)
 }
 
+// matchLines says whether want shows what was printed.
 func matchLines(want, got []string) bool {
 	switch {
 	case len(want) == 0:
@@ -158,4 +157,13 @@ func matchLines(want, got []string) bool {
 		return false
 	}
 	return len(got) > 0 && want[0] == got[0] && matchLines(want[1:], got[1:])
+}
+
+// rewrite puts what a command printed in the place of what the page shows.
+func rewrite(page string, s step, got []string) string {
+	lines := strings.Split(page, "\n")
+	for i := range got {
+		got[i] = strings.TrimRight(s.indent+got[i], " ")
+	}
+	return strings.Join(slices.Replace(lines, s.wantAt-1, s.wantAt-1+len(s.want), got...), "\n")
 }
