@@ -92,6 +92,15 @@ func TestErrorsReachTheTerminal(t *testing.T) {
 	wantAll(t, "the terminal", terminal, wantNoIssuer)
 }
 
+// Helm 3 may be given the subcommand or leave it out.
+func TestFindingsReachTheTerminalOfASubcommand(t *testing.T) {
+	got, terminal := onTerminal(t, newHelm(t, 3).renderGateway(t, noPolicy, "post-render"))
+	if got.err != nil || !strings.Contains(got.stdout, "kind: Gateway") {
+		t.Fatalf("want the chart: %v", got)
+	}
+	wantAll(t, "the terminal", terminal, []string{"gatewright.dev/policy"})
+}
+
 // Both Helms hide stderr when all goes well, which is when findings are told.
 func TestFindingsReachTheTerminalAndTheLogFile(t *testing.T) {
 	eachHelm(t, func(t *testing.T, helm helm) {

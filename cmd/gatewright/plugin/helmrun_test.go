@@ -144,14 +144,14 @@ func (h helm) template(t *testing.T, chart string, args ...string) string {
 }
 
 // postRender are the arguments that make Helm run gatewright: Helm 3 by its path,
-// Helm 4 by the name of the plugin.
+// Helm 4 by the name of the plugin. The arguments given come first.
 func (h helm) postRender(args ...string) []string {
 	all := []string{"--post-renderer", "gatewright"}
 	if h.major == 3 {
 		path, _ := installed()
 		all[1] = path
 	}
-	for _, arg := range append([]string{"--namespace=infra"}, args...) {
+	for _, arg := range append(args, "--namespace=infra") {
 		all = append(all, "--post-renderer-args", arg)
 	}
 	return all
