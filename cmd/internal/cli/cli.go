@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -138,6 +139,10 @@ func helpCommand() *cobra.Command {
 	}
 }
 
+// bigInput is the size from which reading leaves enough garbage behind that
+// collecting it at once, which takes no time, keeps the peak of memory down.
+const bigInput = 4 << 20
+
 // readAll reads r to its end, or until the user interrupts.
 func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	type result struct {
@@ -151,6 +156,9 @@ func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	}()
 	select {
 	case got := <-done:
+		if len(got.data) > bigInput {
+			runtime.GC()
+		}
 		return got.data, got.err
 	case <-ctx.Done():
 		return nil, fmt.Errorf("interrupted while reading: %w", ctx.Err())
