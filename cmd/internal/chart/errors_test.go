@@ -34,7 +34,7 @@ func TestRenderErrorsNameTheChartAndTheFix(t *testing.T) {
 		{"missing dependency", map[string]string{"Chart.yaml": chartYAML("dependencies: [{name: redis, version: 1.0.0}]\n")}, cli.ChartRequest{},
 			[]string{"missing in charts/ directory: redis; run: helm dependency build "}},
 		{"old Kubernetes", map[string]string{"Chart.yaml": chartYAML("kubeVersion: \">=1.99\"\n")}, cli.ChartRequest{},
-			[]string{"it requires Kubernetes >=1.99 and v1.37.0 is assumed; give the version of your cluster with --kube-version"}},
+			[]string{"it requires Kubernetes >=1.99 and is rendered for v1.37.0; give the version of your cluster with --kube-version"}},
 		{"bad Kubernetes version", map[string]string{}, cli.ChartRequest{KubeVersion: "newest"},
 			[]string{`--kube-version "newest"`, "give a version such as v1.37.0"}},
 		{"schema", map[string]string{"values.schema.json": `{"type":"object","required":["host"]}`}, cli.ChartRequest{},

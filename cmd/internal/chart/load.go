@@ -43,9 +43,9 @@ func checkRenderable(chart *helmchart.Chart, path, kubeVersion string) error {
 	if err := action.CheckDependencies(chart, meta.Dependencies); err != nil {
 		return fmt.Errorf("dependencies %w; run: helm dependency build %s", err, path)
 	}
-	// Helm checks this too, but cannot say that the version was assumed.
+	// Helm checks this too, but does not name the flag that helps.
 	if meta.KubeVersion != "" && !chartutil.IsCompatibleRange(meta.KubeVersion, kubeVersion) {
-		return fmt.Errorf("it requires Kubernetes %s and %s is assumed; give the version of your cluster with --kube-version",
+		return fmt.Errorf("it requires Kubernetes %s and is rendered for %s; give the version of your cluster with --kube-version",
 			meta.KubeVersion, kubeVersion)
 	}
 	return nil
