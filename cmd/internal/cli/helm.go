@@ -54,7 +54,7 @@ func (h *helmCall) register(cmd *cobra.Command) {
 	fs.StringVar(&h.logFile, "log-file", os.Getenv("GATEWRIGHT_LOG_FILE"),
 		"`FILE` to which findings and errors are appended (default $GATEWRIGHT_LOG_FILE)")
 	fs.BoolVar(&h.tty, "tty", os.Getenv("GATEWRIGHT_TTY") != "false",
-		"write findings and hidden errors to Helm's terminal (default true, or $GATEWRIGHT_TTY)")
+		"write findings, and errors that Helm hides, to its terminal ($GATEWRIGHT_TTY)")
 	fs.BoolVar(&h.plugin4, "helm4", false, "started as a plugin of Helm 4, which gives this flag itself")
 	fs.StringVar(&h.onError, "helm-error", os.Getenv("GATEWRIGHT_HELM_ERROR"),
 		"`HOW` Helm 4 is told of an error: document (default of the plugin) or exit (default $GATEWRIGHT_HELM_ERROR)")

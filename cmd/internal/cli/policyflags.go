@@ -26,11 +26,11 @@ func (p *policyFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&p.file, "policy", "", "`FILE` with a Policy, see gatewright help policy")
 	p.key(fs, "issuer", "issuerRef", parseIssuer,
-		"issuer of the Certificates, as `[KIND/]NAME`; KIND is ClusterIssuer unless given, Issuer, or Kind.group")
+		"`[KIND/]NAME` of the issuer of the Certificates; KIND is ClusterIssuer (default), Issuer, or Kind.group")
 	p.key(fs, "certificates", "certificates", oneOf(modes),
 		"who makes the Certificates: `MODE` is PerHostname (default) or ListenersOnly")
 	p.key(fs, "attach", "attach", parseAttach,
-		"namespaces that may claim: `Same`, All, or a list with commas")
+		"`WHO` may claim: Same (the Gateway's namespace, default), All, or namespaces with commas")
 	p.key(fs, "https-port", "httpsPort", parsePort,
 		"`PORT` of computed HTTPS listeners, or Auto")
 	p.key(fs, "max-listeners", "maxListeners", parseLimit,

@@ -45,3 +45,29 @@ func TestPolicyExample(t *testing.T) {
 		}
 	}
 }
+
+// TestPolicyHelpSaysWhatIsRefused asks the engine about every key.
+func TestPolicyHelpSaysWhatIsRefused(t *testing.T) {
+	values := map[string]any{
+		"issuers":                  []any{map[string]any{"hostnames": []any{"a.example.com"}, "issuerRef": map[string]any{"name": "x"}}},
+		"childApexes":              []any{"kid.example.com"},
+		"secretName":               "tls",
+		"passthrough":              []any{map[string]any{"name": "db", "port": int64(5432), "hostname": "db.example.com"}},
+		"maxListenersPerNamespace": int64(3),
+		"priorityNamespaces":       []any{"sys"},
+	}
+	for _, key := range policyKeys() {
+		value, listed := values[key.name]
+		if says := strings.HasSuffix(key.help, "This version refuses it."); says != listed {
+			t.Errorf("%s: the help says that it is refused: %v, want %v", key.name, says, listed)
+		}
+		if !listed {
+			continue
+		}
+		snapshot := &engine.Snapshot{Gateways: []*engine.Gateway{{Meta: engine.Meta{Kind: engine.KindGateway, Namespace: "infra", Name: "edge"}}}}
+		_, err := engine.Compute(snapshot, engine.PolicySources{Flags: engine.Keys{key.name: value}})
+		if err == nil || !strings.Contains(err.Error(), "not supported by this version") {
+			t.Errorf("%s: the engine says %v", key.name, err)
+		}
+	}
+}
