@@ -39,7 +39,7 @@ func (b *bench) startUp(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		t.row(c.name, r.runs, r.time(), duration(r.cpu), size(r.peak))
+		t.row(c.name, r.runs, r.bound(duration(r.wall)), duration(r.cpu), size(r.peak))
 	}
 	return nil
 }
@@ -76,7 +76,8 @@ func (b *bench) compare(ctx context.Context, t *table, s stream) error {
 		if i == 0 {
 			ours = r
 		}
-		t.row(s.name, s.documents, size(s.size), c.name, r.runs, r.time(), ratio(r.wall, ours.wall), duration(r.cpu), size(r.peak), ratio(r.peak, ours.peak))
+		t.row(s.name, s.documents, size(s.size), c.name, r.runs,
+			r.bound(duration(r.wall)), r.bound(ratio(r.wall, ours.wall)), r.bound(duration(r.cpu)), r.bound(size(r.peak)), r.bound(ratio(r.peak, ours.peak)))
 	}
 	if ours.certificates != s.hostnames {
 		return fmt.Errorf("%s: gatewright made %d Certificates for %d hostnames", s.name, ours.certificates, s.hostnames)
@@ -122,7 +123,8 @@ func (b *bench) growth(ctx context.Context) error {
 			first, base = s, r
 		}
 		perMB := time.Duration(float64(r.wall) * 1e6 / float64(s.size))
-		t.row(documents, size(s.size), ratio(s.size, first.size), r.runs, r.time(), ratio(r.wall, base.wall), duration(perMB), size(r.peak), size(3*s.size+20e6))
+		t.row(documents, size(s.size), ratio(s.size, first.size), r.runs,
+			r.bound(duration(r.wall)), ratio(r.wall, base.wall), duration(perMB), size(r.peak), size(3*s.size+20e6))
 	}
 	return nil
 }

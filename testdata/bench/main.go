@@ -53,7 +53,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) 
 	flags.IntVar(&c.documents, "documents", 10_000, "documents in the generated stream")
 	flags.IntVar(&c.runs, "runs", 21, "most runs of one command, of which the median counts")
 	flags.DurationVar(&c.budget, "budget", 10*time.Second, "start no further run of a command after this time")
-	flags.DurationVar(&c.limit, "limit", 10*time.Minute, "stop a single run after this time")
+	flags.DurationVar(&c.limit, "limit", 3*time.Minute, "stop a single run after this time")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"syscall"
@@ -20,6 +21,14 @@ type command struct {
 	program string
 	args    []string
 	stdin   string // a file; none is an empty stream
+}
+
+// String names the command and its stream.
+func (c command) String() string {
+	if c.stdin == "" {
+		return c.name
+	}
+	return c.name + " on " + filepath.Base(c.stdin)
 }
 
 // result sums up the runs of a command.
@@ -41,18 +50,19 @@ type sample struct {
 // measure runs a command until there are enough runs or the time is used up.
 // The first run warms the caches and counts only if there is no time for more.
 func (b *bench) measure(ctx context.Context, c command) (result, error) {
+	fmt.Fprintln(os.Stderr, "measuring", c)
 	first, stopped, err := b.once(ctx, c)
 	if err != nil {
-		return result{}, fmt.Errorf("%s: %w", c.name, err)
+		return result{}, fmt.Errorf("%s: %w", c, err)
 	}
 	samples := []sample{first}
 	for spent := first.wall; !stopped && spent < b.budget && len(samples) <= b.runs; {
 		next, late, err := b.once(ctx, c)
 		if err != nil {
-			return result{}, fmt.Errorf("%s: %w", c.name, err)
+			return result{}, fmt.Errorf("%s: %w", c, err)
 		}
 		if late {
-			return result{}, fmt.Errorf("%s: took %s at first and now more than %s", c.name, first.wall, b.limit)
+			return result{}, fmt.Errorf("%s: took %s at first and now more than %s", c, first.wall, b.limit)
 		}
 		spent += next.wall
 		samples = append(samples, next)

@@ -42,10 +42,10 @@ func ratio[N time.Duration | int64](a, b N) string {
 	return fmt.Sprintf("%.2f", float64(a)/float64(b))
 }
 
-// time is the wall time of a result.
-func (r result) time() string {
+// bound marks what a run that had to be stopped would have gone beyond.
+func (r result) bound(text string) string {
 	if r.stopped {
-		return "over " + duration(r.wall)
+		return "over " + text
 	}
-	return duration(r.wall)
+	return text
 }
