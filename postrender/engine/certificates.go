@@ -38,20 +38,25 @@ func (t taken) by(g *gateway, name string) bool {
 
 // wantCertificate adds the Certificate of a hostname.
 func (r *run) wantCertificate(g *gateway, hostname string) {
+	r.wantCertificateFor(g, hostname, []string{hostname})
+}
+
+// wantCertificateFor adds a Certificate for several names, called by one.
+func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string) {
 	issuer := g.policy.issuerFor(hostname)
 	if issuer.Name == "" {
 		r.fail(&g.Meta, "its policy names no issuer, and its hostnames need Certificates",
 			"add --issuer NAME, issuerRef in the policy, or certificates: ListenersOnly")
 		return
 	}
-	name := CertificateName(KindGateway, g.Name, hostname)
+	name := CertificateName(g.Kind, g.Name, hostname)
 	if r.taken.by(g, name) {
 		r.nameTaken(g, "Certificate or Secret "+name)
 		return
 	}
 	r.wantCertificates[ObjectName{g.Namespace, name}] = CertificatePlan{
 		Placed:     g.place(name),
-		DNSNames:   []string{hostname},
+		DNSNames:   dnsNames,
 		SecretName: name,
 		IssuerRef: IssuerRef{
 			Group: cmp.Or(issuer.Group, CertManagerGroup),
@@ -59,12 +64,15 @@ func (r *run) wantCertificate(g *gateway, hostname string) {
 			Name:  issuer.Name,
 		},
 		template: g.policy.CertificateTemplate,
+		// The solver's route must find the Gateway, whose plain listener serves
+		// the challenge; a ListenerSet has none.
+		challengeNamespace: g.Parent.Namespace,
 	}
 }
 
 // place puts an object beside the Gateway.
 func (g *gateway) place(name string) Placed {
-	return Placed{Namespace: g.Namespace, Name: name, Implicit: g.Implicit, Gateway: ObjectName{g.Namespace, g.Name}}
+	return Placed{Namespace: g.Namespace, Name: name, Implicit: g.Implicit, Gateway: g.gatewayName()}
 }
 
 // owners finds the managed Gateways that an object of ours may have been
@@ -93,7 +101,7 @@ func (r *run) planCertificates() {
 	}
 	for _, old := range before {
 		for _, g := range r.owners(&old.Meta) {
-			if sameNamespace(old.Namespace, g.Namespace) == yes && len(old.DNSNames) > 0 && old.Name == CertificateName(KindGateway, g.Name, old.DNSNames[0]) {
+			if sameNamespace(old.Namespace, g.Namespace) == yes && g.named(old) {
 				r.certificates = append(r.certificates, CertificatePlan{
 					Placed: g.placeLike(&old.Meta), DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: unclaimed,
 				})
@@ -102,11 +110,17 @@ func (r *run) planCertificates() {
 	}
 }
 
+// named says whether a Certificate has a name that we give: by its one name, or
+// by the apex whose names it holds.
+func (g *gateway) named(c *Certificate) bool {
+	return slices.ContainsFunc(c.DNSNames, func(name string) bool { return c.Name == CertificateName(g.Kind, g.Name, name) })
+}
+
 const unclaimed = "nothing in the release claims it"
 
 // placeLike is the place of an object that stands in the input.
 func (g *gateway) placeLike(m *Meta) Placed {
-	return Placed{Namespace: m.Namespace, Name: m.Name, Implicit: m.Implicit, Gateway: ObjectName{g.Namespace, g.Name}}
+	return Placed{Namespace: m.Namespace, Name: m.Name, Implicit: m.Implicit, Gateway: g.gatewayName()}
 }
 
 // compareWith compares a manifest that we rendered with what we would render

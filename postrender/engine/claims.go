@@ -17,7 +17,6 @@ type claim struct {
 	hostname string
 	// certificate is the claiming Certificate; nil for the claim of a route.
 	certificate *Certificate
-	pinned      bool
 }
 
 // answer is what becomes of a claim: the fields of its verdict.
@@ -37,6 +36,9 @@ func refuse(reason, format string, args ...any) answer {
 }
 
 func (r *run) verdict(c claim, a answer) {
+	if a.reason == reasonWrongKind {
+		a.reason = ReasonNotAllowed
+	}
 	r.verdicts = append(r.verdicts, Verdict{
 		Kind: c.object.Kind, Namespace: c.object.Namespace, Name: c.object.Name, Parent: c.parent, Hostname: c.hostname,
 		Accepted: a.accepted, Reason: a.reason, Message: a.message, Listener: a.listener, Source: c.object.Source,
@@ -90,11 +92,7 @@ type attachment struct {
 
 func (r *run) claimParent(route *Route, ref ParentRef) {
 	parent := Parent{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, SectionName: ref.SectionName, Port: ref.Port}
-	if ref.Kind == KindListenerSet {
-		r.refuseAll(route, parent, refuse(ReasonNoMatchingParent, "ListenerSet parents are not supported by this version; name the Gateway in parentRefs, or write the listener by hand"))
-		return
-	}
-	g, err := r.findGateway(&route.Meta, ObjectName{ref.Namespace, ref.Name})
+	g, err := r.findParent(&route.Meta, ref.Kind, ObjectName{ref.Namespace, ref.Name})
 	switch {
 	case err != nil:
 		r.errs = append(r.errs, err)
@@ -104,14 +102,36 @@ func (r *run) claimParent(route *Route, ref ParentRef) {
 		r.find(Warning, CodeOptedOut, &route.Meta, fmt.Sprintf("%s carries %s: \"false\", so nothing is added to it; remove the annotation to get listeners", g, AnnotationManage))
 	default:
 		g.claimed = true
+		if g.host != nil {
+			g.host.claimed = true
+		}
 		g.attached = append(g.attached, attachment{route, ref})
-		if !g.policy.managed {
-			return
+		if g.policy.managed {
+			r.claimHostnames(route, g, parent, ref)
 		}
-		r.noHostnames(route, g, ref)
-		for _, raw := range route.Hostnames {
-			r.claimHostname(route, g, parent, raw)
+	}
+}
+
+func (r *run) claimHostnames(route *Route, g *gateway, parent Parent, ref ParentRef) {
+	for _, raw := range route.Hostnames {
+		if hostname, err := NormalizeHostname(raw); err == nil && raw != hostname {
+			r.find(Warning, CodeHostnameSpelling, &route.Meta, fmt.Sprintf("the API server refuses %q in spec.hostnames; write %s", raw, hostname))
 		}
+	}
+	if route.Kind == KindTLSRoute {
+		r.answerTLSRoute(route, g, parent, ref)
+		return
+	}
+	r.noHostnames(route, g, ref)
+	for _, raw := range route.Hostnames {
+		hostname, err := NormalizeHostname(raw)
+		c := claim{object: &route.Meta, parent: parent, hostname: hostname}
+		if err != nil {
+			c.hostname = raw
+			r.verdict(c, refuse(ReasonUnsupported, "%q %v; correct spec.hostnames", raw, err))
+			continue
+		}
+		r.answerRoute(route, g, c)
 	}
 }
 
@@ -128,11 +148,11 @@ func normalOr(raw string) string {
 	return raw
 }
 
-// findGateway returns the Gateway of the snapshot, nil if it holds none of
-// that name, or an error if the namespace of the release decides.
-func (r *run) findGateway(object *Meta, name ObjectName) (*gateway, error) {
+// findParent returns the parent of the snapshot, nil if it holds none of that
+// name, or an error if the namespace of the release decides.
+func (r *run) findParent(object *Meta, kind string, name ObjectName) (*gateway, error) {
 	var undecided *gateway
-	for _, g := range r.byName[name.Name] {
+	for _, g := range r.byName[parentName{kind, name.Name}] {
 		switch sameNamespace(g.Namespace, name.Namespace) {
 		case yes:
 			return g, nil
@@ -153,23 +173,6 @@ func (r *run) noHostnames(route *Route, g *gateway, ref ParentRef) {
 		return
 	}
 	r.find(Warning, CodeNoHostnames, &route.Meta, fmt.Sprintf("the route asks %s for no hostname, so it gets no listener of its own; name its hostnames in spec.hostnames", g))
-}
-
-func (r *run) claimHostname(route *Route, g *gateway, parent Parent, raw string) {
-	hostname, err := NormalizeHostname(raw)
-	if err != nil {
-		r.verdict(claim{object: &route.Meta, parent: parent, hostname: raw}, refuse(ReasonUnsupported, "%q %v; correct spec.hostnames", raw, err))
-		return
-	}
-	if raw != hostname {
-		r.find(Warning, CodeHostnameSpelling, &route.Meta, fmt.Sprintf("the API server refuses %q in spec.hostnames; write %s", raw, hostname))
-	}
-	c := claim{object: &route.Meta, parent: parent, hostname: hostname, pinned: parent.SectionName != "" || parent.Port != 0}
-	if a, done := r.answerWithoutClaim(route, g, c); done {
-		r.verdict(c, a)
-		return
-	}
-	r.want(g, slot{g.httpsPort, hostname}, c)
 }
 
 // claimCertificates collects the claims of annotated Certificates: each of
@@ -213,7 +216,7 @@ const (
 
 func (r *run) claimCertificate(c *Certificate, target ObjectName) {
 	parent := Parent{Kind: KindGateway, Namespace: target.Namespace, Name: target.Name}
-	g, err := r.findGateway(&c.Meta, target)
+	g, err := r.findParent(&c.Meta, KindGateway, target)
 	switch {
 	case err != nil:
 		r.errs = append(r.errs, err)
@@ -274,11 +277,7 @@ func (r *run) claimDNSName(cert *Certificate, g *gateway, parent Parent, raw str
 	case cert.SecretName == "":
 		r.verdict(c, refuse(ReasonUnsupported, "the Certificate has no secretName; set spec.secretName"))
 	default:
-		if a, done := r.answerCertificate(g, slot{port, c.hostname}, c); done {
-			r.verdict(c, a)
-			return
-		}
-		r.want(g, slot{port, c.hostname}, c)
+		r.answerCertificate(g, slot{port, c.hostname}, c)
 	}
 }
 

@@ -24,20 +24,23 @@ type Origin struct {
 // decoders maps a kind, with its group, to the function that reads it. Every
 // version of a kind is read alike.
 var decoders = map[GroupKind]func(*Snapshot, reader, Meta){
-	{GatewayGroup, KindGateway}:         (*Snapshot).addGateway,
-	{GatewayGroup, KindHTTPRoute}:       (*Snapshot).addRoute,
-	{GatewayGroup, KindGRPCRoute}:       (*Snapshot).addRoute,
-	{GatewayGroup, KindTLSRoute}:        (*Snapshot).addRoute,
-	{GatewayGroup, KindGrant}:           (*Snapshot).addGrant,
-	{CertManagerGroup, KindCertificate}: (*Snapshot).addCertificate,
-	{"", KindNamespace}:                 (*Snapshot).addNamespace,
-	{"", KindSecret}:                    (*Snapshot).addSecret,
+	{GatewayGroup, KindGateway}:           (*Snapshot).addGateway,
+	{GatewayGroup, KindHTTPRoute}:         (*Snapshot).addRoute,
+	{GatewayGroup, KindGRPCRoute}:         (*Snapshot).addRoute,
+	{GatewayGroup, KindTLSRoute}:          (*Snapshot).addRoute,
+	{GatewayGroup, KindGrant}:             (*Snapshot).addGrant,
+	{CertManagerGroup, KindCertificate}:   (*Snapshot).addCertificate,
+	{"", KindNamespace}:                   (*Snapshot).addNamespace,
+	{"", KindSecret}:                      (*Snapshot).addSecret,
+	{"", KindService}:                     (*Snapshot).addService,
+	{GatewayGroup, KindListenerSet}:       (*Snapshot).addListenerSet,
+	{CertManagerGroup, KindIssuer}:        (*Snapshot).addIssuer,
+	{CertManagerGroup, KindClusterIssuer}: (*Snapshot).addIssuer,
 }
 
 // Decode reads one object, as YAML or JSON gives it, into the snapshot. Objects
 // of other kinds are passed over. A field that has not the type that the API
-// gives it is an [*Error], but for Namespaces and Secrets, which only add
-// knowledge.
+// gives it is an [*Error], but for kinds that only add knowledge.
 func (s *Snapshot) Decode(object map[string]any, origin Origin) error {
 	apiVersion, _ := object["apiVersion"].(string)
 	kind, _ := object["kind"].(string)
@@ -53,11 +56,13 @@ func (s *Snapshot) Decode(object map[string]any, origin Origin) error {
 	if *r.problem == "" {
 		add(s, r, meta)
 	}
-	if *r.problem != "" && kind != KindNamespace && kind != KindSecret {
+	if *r.problem != "" && !onlyKnowledge[kind] {
 		return &Error{Object: meta.String(), Source: meta.Source, Message: *r.problem, Fix: "correct the manifest"}
 	}
 	return nil
 }
+
+var onlyKnowledge = map[string]bool{KindNamespace: true, KindSecret: true, KindService: true, KindIssuer: true, KindClusterIssuer: true}
 
 func groupOf(apiVersion string) string {
 	for i := range len(apiVersion) {
@@ -79,7 +84,7 @@ func (r reader) meta(kind string, origin Origin) Meta {
 		Source:      origin.Source,
 		Known:       origin.Known,
 	}
-	if meta.Namespace == "" && kind != KindNamespace {
+	if meta.Namespace == "" && kind != KindNamespace && kind != KindClusterIssuer {
 		meta.Namespace, meta.Implicit = origin.Namespace, true
 	}
 	if created := m.text("creationTimestamp"); created != "" {
@@ -96,11 +101,38 @@ func (r reader) meta(kind string, origin Origin) Meta {
 }
 
 func (s *Snapshot) addGateway(r reader, meta Meta) {
+	gateway := r.gateway(meta)
+	namespaces := r.child("spec").child("allowedListeners").child("namespaces")
+	gateway.AllowedListeners = namespaces.textOr("from", "None")
+	if selector, ok := namespaces.object["selector"].(map[string]any); ok {
+		gateway.AllowedListenersSelector = namespaces.selector(selector)
+	}
+	s.Gateways = append(s.Gateways, gateway)
+}
+
+func (s *Snapshot) addListenerSet(r reader, meta Meta) {
+	set := r.gateway(meta)
+	set.Parent = r.child("spec").child("parentRef").parentRef()
+	s.ListenerSets = append(s.ListenerSets, set)
+}
+
+func (r reader) gateway(meta Meta) *Gateway {
 	gateway := &Gateway{Meta: meta}
 	for _, l := range r.child("spec").children("listeners") {
 		gateway.Listeners = append(gateway.Listeners, l.listener())
 	}
-	s.Gateways = append(s.Gateways, gateway)
+	return gateway
+}
+
+func (r reader) parentRef() ParentRef {
+	return ParentRef{
+		Group:       r.textOr("group", GatewayGroup),
+		Kind:        r.textOr("kind", KindGateway),
+		Namespace:   r.text("namespace"),
+		Name:        r.text("name"),
+		SectionName: r.text("sectionName"),
+		Port:        r.number("port"),
+	}
 }
 
 func (r reader) listener() SourceListener {
@@ -123,6 +155,7 @@ func (r reader) listener() SourceListener {
 		l.AllowedKinds = append(l.AllowedKinds, GroupKind{k.textOr("group", GatewayGroup), k.text("kind")})
 	}
 	for _, ref := range tls.children("certificateRefs") {
+		l.HasRefs = true
 		if ref.textOr("kind", KindSecret) == KindSecret {
 			l.CertificateRefs = append(l.CertificateRefs, ObjectName{ref.text("namespace"), ref.text("name")})
 		}
@@ -134,14 +167,14 @@ func (s *Snapshot) addRoute(r reader, meta Meta) {
 	spec := r.child("spec")
 	route := &Route{Meta: meta, Hostnames: spec.list("hostnames"), RedirectsToHTTPS: redirectsToHTTPS(spec)}
 	for _, p := range spec.children("parentRefs") {
-		route.Parents = append(route.Parents, ParentRef{
-			Group:       p.textOr("group", GatewayGroup),
-			Kind:        p.textOr("kind", KindGateway),
-			Namespace:   p.text("namespace"),
-			Name:        p.text("name"),
-			SectionName: p.text("sectionName"),
-			Port:        p.number("port"),
-		})
+		route.Parents = append(route.Parents, p.parentRef())
+	}
+	for _, rule := range spec.children("rules") {
+		var backends []BackendRef
+		for _, b := range rule.children("backendRefs") {
+			backends = append(backends, BackendRef{b.text("group"), b.textOr("kind", KindService), b.text("namespace"), b.text("name")})
+		}
+		route.Backends = append(route.Backends, backends)
 	}
 	if meta.Labels[LabelFor] != "" {
 		route.Object = r.object
@@ -175,7 +208,27 @@ func (s *Snapshot) addCertificate(r reader, meta Meta) {
 }
 
 func (s *Snapshot) addGrant(r reader, meta Meta) {
-	s.Grants = append(s.Grants, &ReferenceGrant{Meta: meta, Object: r.object})
+	grant := &ReferenceGrant{Meta: meta, Object: r.object}
+	for _, from := range r.child("spec").children("from") {
+		grant.From = append(grant.From, BackendRef{Group: from.text("group"), Kind: from.text("kind"), Namespace: from.text("namespace")})
+	}
+	for _, to := range r.child("spec").children("to") {
+		grant.To = append(grant.To, BackendRef{Group: to.text("group"), Kind: to.text("kind"), Name: to.text("name")})
+	}
+	s.Grants = append(s.Grants, grant)
+}
+
+func (s *Snapshot) addService(_ reader, meta Meta) { s.Services = append(s.Services, &meta) }
+
+func (s *Snapshot) addIssuer(r reader, meta Meta) {
+	issuer := &Issuer{Meta: meta}
+	acme := r.child("spec").child("acme")
+	issuer.ACME = acme.object != nil
+	for _, solver := range acme.children("solvers") {
+		issuer.HTTP01 = issuer.HTTP01 || solver.object["http01"] != nil
+		issuer.DNS01 = issuer.DNS01 || solver.object["dns01"] != nil
+	}
+	s.Issuers = append(s.Issuers, issuer)
 }
 
 func (s *Snapshot) addNamespace(_ reader, meta Meta) {

@@ -34,7 +34,7 @@ var fileOnly = []string{"priorityNamespaces", "maxListeners", "secretRetention"}
 
 // effectivePolicy merges the sources of a Gateway's policy, highest first:
 // flags, file, annotation, defaults.
-func (r *run) effectivePolicy(g *Gateway) (effective, error) {
+func (r *run) effectivePolicy(g *gateway) (effective, error) {
 	sources, noRemovals, err := r.policySources(g)
 	if err != nil {
 		return effective{}, err
@@ -53,10 +53,10 @@ func (r *run) effectivePolicy(g *Gateway) (effective, error) {
 	}
 	e := effective{Policy: DefaultPolicy(), managed: len(sources) > 0, keys: merged, noRemovals: noRemovals}
 	if _, err := merged.decodeInto(&e.Policy); err != nil {
-		return e, gatewayError(g, err.Error(), "")
+		return e, gatewayError(g.Gateway, err.Error(), "")
 	}
 	if err := e.validate(); err != nil {
-		return e, gatewayError(g, "policy: "+err.Error(), "")
+		return e, gatewayError(g.Gateway, "policy: "+err.Error(), "")
 	}
 	r.yieldToShim(g, &e)
 	return e, nil
@@ -70,7 +70,7 @@ func compact(value any) string {
 	return string(data)
 }
 
-func (r *run) policySources(g *Gateway) (sources []source, noRemovals bool, err error) {
+func (r *run) policySources(g *gateway) (sources []source, noRemovals bool, err error) {
 	if len(r.policies.Flags) > 0 {
 		flags, err := r.policies.Flags.normal()
 		if err != nil {
@@ -85,23 +85,30 @@ func (r *run) policySources(g *Gateway) (sources []source, noRemovals bool, err 
 	if entry != nil {
 		sources = append(sources, source{"policy file", entry})
 	}
-	annotated, noRemovals, err := r.annotationKeys(g)
-	if err != nil {
-		return nil, false, err
+	carriers := []*Gateway{g.Gateway}
+	if g.host != nil {
+		carriers = append(carriers, g.host.Gateway) // a ListenerSet has the policy of its Gateway
 	}
-	if _, set := g.Annotations[AnnotationPolicy]; set {
-		sources = append(sources, source{"annotation " + AnnotationPolicy, annotated})
+	for _, carrier := range carriers {
+		annotated, partly, err := r.annotationKeys(carrier)
+		if err != nil {
+			return nil, false, err
+		}
+		noRemovals = noRemovals || partly
+		if _, set := carrier.Annotations[AnnotationPolicy]; set {
+			sources = append(sources, source{"annotation " + AnnotationPolicy + " of " + carrier.String(), annotated})
+		}
 	}
 	return sources, noRemovals, nil
 }
 
 // fileEntry returns the keys of the first entry of the file that matches.
-func (r *run) fileEntry(g *Gateway) (Keys, error) {
+func (r *run) fileEntry(g *gateway) (Keys, error) {
 	if r.policies.File == nil {
 		return nil, nil
 	}
 	for i, entry := range r.policies.File.Gateways {
-		switch entry.matches(g) {
+		switch entry.matches(g.gatewayName()) {
 		case yes:
 			return entry.Keys.normal()
 		case unknown:
@@ -147,36 +154,41 @@ func (r *run) annotationKeys(g *Gateway) (keys Keys, noRemovals bool, err error)
 
 // yieldToShim leaves the Certificates to cert-manager's gateway-shim on a
 // Gateway that carries an issuer annotation: one writer for each Secret.
-func (r *run) yieldToShim(g *Gateway, e *effective) {
-	annotation := shimAnnotation(g)
-	if annotation == "" {
+func (r *run) yieldToShim(g *gateway, e *effective) {
+	annotation := g.shimAnnotation()
+	if annotation == "" || e.Certificates == Edge || e.Certificates == ExistingSecret {
 		return
 	}
 	if e.Certificates != ListenersOnly && (e.IssuerRef.Name != "" || e.keys["certificates"] != nil) {
 		r.find(Warning, CodeShimServes, &g.Meta, fmt.Sprintf("annotation %s makes cert-manager write the Certificates, so the policy's issuer is not used; remove the annotation to let gatewright write them", annotation))
 	}
-	e.managed = true
-	e.Certificates = ListenersOnly
-	e.keys["certificates"] = ListenersOnly
+	e.managed, e.shim = true, true
+	if e.Certificates == PerHostname {
+		e.Certificates = ListenersOnly
+		e.keys["certificates"] = ListenersOnly
+	}
 }
 
 // shimAnnotation returns the annotation that makes cert-manager's gateway-shim
-// serve the Gateway, or "".
-func shimAnnotation(g *Gateway) string {
+// serve the parent, or "". A ListenerSet inherits it from its Gateway.
+func (g *gateway) shimAnnotation() string {
 	for _, annotation := range []string{"cert-manager.io/cluster-issuer", "cert-manager.io/issuer"} {
 		if g.Annotations[annotation] != "" {
 			return annotation
 		}
+	}
+	if g.host != nil {
+		return g.host.shimAnnotation()
 	}
 	return ""
 }
 
 // ignoredByShim says whether the Gateway keeps cert-manager's shim away from a
 // listener, so that its Certificate is ours to write.
-func ignoredByShim(g *Gateway, listener string) bool {
+func ignoredByShim(g *gateway, listener string) bool {
 	for name := range strings.SplitSeq(g.Annotations["cert-manager.io/ignore-tls-listeners"], ",") {
 		if strings.TrimSpace(name) == listener {
-			return shimAnnotation(g) != ""
+			return g.shimAnnotation() != ""
 		}
 	}
 	return false

@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 )
 
@@ -11,17 +12,19 @@ import (
 // may be written; a refused claim costs only itself and is in the plan.
 func Compute(snapshot *Snapshot, policies PolicySources) (*Plan, error) {
 	r := newRun(snapshot, policies)
-	r.readGateways()
+	r.readParents()
 	r.claimRoutes()
 	r.claimCertificates()
-	for _, g := range r.gateways {
-		r.planGateway(g)
+	for _, g := range r.parents {
+		r.planParent(g)
 	}
+	r.verdictsOfServed()
 	r.planCertificates()
 	r.planGrants()
 	if err := r.err(); err != nil {
 		return nil, err
 	}
+	r.lint()
 	return r.plan(), nil
 }
 
@@ -31,35 +34,45 @@ type run struct {
 	policies PolicySources
 	taken    taken
 
-	gateways []*gateway
-	byName   map[string][]*gateway // Gateways of the snapshot, also unmanaged ones
-	known    map[string][]*Gateway // Gateways of --snapshot
-	labels   map[string]*Namespace
+	parents []*gateway // Gateways, then ListenerSets
+	byName  map[parentName][]*gateway
+	known   map[string][]*Gateway // Gateways of --snapshot
+	labels  map[string]*Namespace
+	// services and grants answer where a backend is, and whether it may be named.
+	services map[ObjectName]bool
+	grantsIn map[string][]*ReferenceGrant
 
-	gatewayPlans []GatewayPlan
-	verdicts     []Verdict
-	findings     []Finding
-	certificates []CertificatePlan
-	redirects    []Redirect
-	grants       []Grant
-	errs         []error
+	gatewayPlans     []GatewayPlan
+	listenerSetPlans []GatewayPlan
+	verdicts         []Verdict
+	findings         []Finding
+	certificates     []CertificatePlan
+	redirects        []Redirect
+	grants           []Grant
+	errs             []error
 
 	wantCertificates map[ObjectName]CertificatePlan
 	wantGrants       map[ObjectName]*Grant
 	// ourRoutes are the redirects that we rendered before.
 	ourRoutes map[ObjectName]*Route
-	// byLabel finds managed Gateways by the value of the label gatewright.dev/for.
+	// byLabel finds managed parents by the value of the label gatewright.dev/for.
 	byLabel map[string][]*gateway
 }
+
+// parentName is what a parentRef names but for the namespace, which may not be
+// known.
+type parentName struct{ kind, name string }
 
 func newRun(snapshot *Snapshot, policies PolicySources) *run {
 	r := &run{
 		snapshot:   snapshot,
 		policies:   policies,
 		taken:      takenNames(snapshot),
-		byName:     map[string][]*gateway{},
+		byName:     map[parentName][]*gateway{},
 		known:      map[string][]*Gateway{},
 		labels:     map[string]*Namespace{},
+		services:   map[ObjectName]bool{},
+		grantsIn:   map[string][]*ReferenceGrant{},
 		byLabel:    map[string][]*gateway{},
 		ourRoutes:  map[ObjectName]*Route{},
 		wantGrants: map[ObjectName]*Grant{},
@@ -69,21 +82,41 @@ func newRun(snapshot *Snapshot, policies PolicySources) *run {
 	for _, n := range snapshot.Namespaces {
 		r.labels[n.Name] = n
 	}
+	for _, s := range snapshot.Services {
+		r.services[ObjectName{s.Namespace, s.Name}] = true
+	}
+	for _, g := range snapshot.Grants {
+		r.grantsIn[g.Namespace] = append(r.grantsIn[g.Namespace], g)
+	}
 	return r
 }
 
-// gateway is a Gateway of the snapshot while it is planned.
+// gateway is a Gateway or ListenerSet of the snapshot while it is planned.
 type gateway struct {
 	*Gateway
 	policy effective
-	// hand holds the hand-written listeners, ours those that we rendered before.
+	// hand holds the listeners that are not ours, ours those that are.
 	hand, ours []SourceListener
-	httpsPort  int
-	plain      bool // whether our plain listener is part of the plan
-	wanted     map[slot]*wanted
-	claimed    bool // whether anything of the snapshot names the Gateway
-	attached   []attachment
-	optedOut   bool
+	// standing holds those of ours that the policy alone asks for: the plain
+	// listener, those of an apex, passthrough listeners.
+	standing    []standing
+	passthrough []standing
+	httpsPort   int
+	wanted      map[slot]*wanted
+	// served holds the claims that standing listeners serve; they may still lose
+	// a race.
+	served []servedClaim
+	// tlsRoutes holds the TLSRoutes that name the parent, for withdraw: Served.
+	tlsRoutes []attachment
+	claimed   bool // whether anything of the snapshot names the parent
+	attached  []attachment
+	optedOut  bool
+	// host is the Gateway of a ListenerSet, if the snapshot holds it; barred says
+	// why it takes no listeners of the set.
+	host   *gateway
+	barred string
+	// planned holds the slots that the Gateway and its ListenerSets fill.
+	planned map[slot]string
 }
 
 // slot is what must be unique among terminate listeners: the port and the
@@ -93,20 +126,19 @@ type slot struct {
 	hostname string
 }
 
-func (r *run) readGateways() {
-	seen := map[ObjectName]bool{}
-	for _, g := range sortedGateways(r.snapshot.Gateways) {
-		if g.Known {
-			r.known[g.Name] = append(r.known[g.Name], g)
-			continue
+func (r *run) readParents() {
+	seen := map[string]bool{}
+	for _, source := range append(sortedGateways(r.snapshot.Gateways), sortedSets(r.snapshot.ListenerSets)...) {
+		switch key := source.String(); {
+		case source.Known && source.Kind == KindGateway:
+			r.known[source.Name] = append(r.known[source.Name], source)
+		case source.Known:
+		case seen[key]:
+			r.find(Warning, CodeDuplicateObject, &source.Meta, fmt.Sprintf("the %s stands twice in the input, and only its first manifest is planned; remove one", source.Kind))
+		default:
+			seen[key] = true
+			r.readParent(source)
 		}
-		key := ObjectName{g.Namespace, g.Name}
-		if seen[key] {
-			r.find(Warning, CodeDuplicateObject, &g.Meta, "the Gateway stands twice in the input, and only its first manifest is planned; remove one")
-			continue
-		}
-		seen[key] = true
-		r.readGateway(g)
 	}
 }
 
@@ -117,6 +149,12 @@ func sortedGateways(gateways []*Gateway) []*Gateway {
 		}
 		return cmp.Compare(compact(a.Listeners), compact(b.Listeners))
 	})
+}
+
+// sortedSets orders ListenerSets as the Gateway API gives them precedence: the
+// oldest first, then by namespace and name.
+func sortedSets(sets []*Gateway) []*Gateway {
+	return slices.SortedStableFunc(slices.Values(sortedGateways(sets)), func(a, b *Gateway) int { return compareAge(&a.Meta, &b.Meta) })
 }
 
 // keepFirst notes an object of the input by its name. Where two have one name,
@@ -132,34 +170,45 @@ func compareMeta(a, b *Meta) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Source, b.Source))
 }
 
-func (r *run) readGateway(source *Gateway) {
-	g := &gateway{Gateway: source, wanted: map[slot]*wanted{}}
-	r.byName[g.Name] = append(r.byName[g.Name], g)
+func (r *run) readParent(source *Gateway) {
+	g := &gateway{Gateway: source, wanted: map[slot]*wanted{}, planned: map[slot]string{}}
+	key := parentName{g.Kind, g.Name}
+	r.byName[key] = append(r.byName[key], g)
 	if g.Annotations[AnnotationManage] == "false" {
 		g.optedOut = true
 		return
 	}
-	policy, err := r.effectivePolicy(source)
+	err := r.findHost(g)
+	if err == nil {
+		g.policy, err = r.effectivePolicy(g)
+	}
 	if err != nil {
 		r.errs = append(r.errs, err)
 		return
 	}
-	g.policy = policy
-	rendered := renderedListeners(source)
-	for _, l := range source.Listeners {
-		if rendered[l.Name] {
-			g.ours = append(g.ours, l)
-		} else {
-			g.hand = append(g.hand, l)
-		}
-	}
+	g.hand, g.ours = r.splitListeners(source)
 	g.httpsPort = g.resolveHTTPSPort()
-	g.plain = r.wantsPlain(g)
-	r.gateways = append(r.gateways, g)
-	if policy.managed {
-		label := ForLabel(g.Name)
+	g.standing = r.standingListeners(g)
+	r.parents = append(r.parents, g)
+	if g.policy.managed {
+		label := ForLabel(g.label())
 		r.byLabel[label] = append(r.byLabel[label], g)
 	}
+}
+
+// splitListeners tells ours from the others. In a release what was rendered
+// before is ours to render again; in a cluster it belongs to the release, and
+// ours are those that our field manager owns.
+func (r *run) splitListeners(source *Gateway) (hand, ours []SourceListener) {
+	rendered := renderedListeners(source)
+	for _, l := range source.Listeners {
+		if (rendered[l.Name] && !r.snapshot.Complete) || (l.Owned && !rendered[l.Name]) {
+			ours = append(ours, l)
+		} else {
+			hand = append(hand, l)
+		}
+	}
+	return hand, ours
 }
 
 // resolveHTTPSPort returns the policy's port, or, for Auto, the one port of the
@@ -178,6 +227,9 @@ func (g *gateway) resolveHTTPSPort() int {
 			return 443
 		}
 		port = l.Port
+	}
+	if port == 0 && g.host != nil {
+		return g.host.httpsPort
 	}
 	return cmp.Or(port, 443)
 }

@@ -54,6 +54,19 @@ const (
 	// CodeCoveredByWider: a hand-written listener answers a name that cover asks
 	// to be served on its own.
 	CodeCoveredByWider = "CoveredByWider"
+	// CodeListenerSetBarred: a Gateway takes no ListenerSets from a namespace.
+	CodeListenerSetBarred = "ListenerSetBarred"
+	// CodeNotCovered: a wildcard certificate does not cover a hostname.
+	CodeNotCovered = "NotCovered"
+	// CodePassthroughIgnored: a mode without TLS has passthrough entries.
+	CodePassthroughIgnored = "PassthroughIgnored"
+	// CodePassthroughBelow: a passthrough listener lies below the wildcard of a
+	// terminate listener of its port.
+	CodePassthroughBelow = "PassthroughBelow"
+	// CodeSharedSNI: two TLSRoutes of one namespace send one hostname elsewhere.
+	CodeSharedSNI = "SharedSNI"
+	// CodeLostRace: a hostname belongs to another namespace.
+	CodeLostRace = "LostRace"
 	// CodePortGuessed: nothing in the Gateway says which port takes HTTPS.
 	CodePortGuessed = "PortGuessed"
 	// CodeNamespaceLabels: a selector decides on labels that are not known.

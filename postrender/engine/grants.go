@@ -7,12 +7,12 @@ import (
 // wantGrant lets the Gateway read the Secret of a Certificate in another
 // namespace. The release that holds the Certificate consents by rendering it.
 func (r *run) wantGrant(g *gateway, cert *Certificate) {
-	key := ObjectName{cert.Namespace, grantName(g.Name, cert.SecretName)}
+	key := ObjectName{cert.Namespace, grantName(g.Kind, g.Name, cert.SecretName)}
 	grant := r.wantGrants[key]
 	if grant == nil {
 		grant = &Grant{
 			Placed: g.placeLike(&cert.Meta),
-			Secret: cert.SecretName,
+			Secret: cert.SecretName, fromKind: g.Kind,
 		}
 		grant.Name = key.Name
 		r.wantGrants[key] = grant
@@ -40,17 +40,22 @@ func (r *run) planGrants() {
 		r.grants = append(r.grants, *grant)
 	}
 	for _, old := range before {
-		if owners := r.owners(&old.Meta); len(owners) > 0 && old.Name == grantName(owners[0].Name, grantedSecret(old)) {
-			r.grants = append(r.grants, Grant{Placed: owners[0].placeLike(&old.Meta), From: []string{}, Action: Remove, Reason: unclaimed})
+		for _, g := range r.owners(&old.Meta) {
+			if len(old.To) == 1 && old.Name == grantName(g.Kind, g.Name, old.To[0].Name) {
+				r.grants = append(r.grants, Grant{Placed: g.placeLike(&old.Meta), From: []string{}, Action: Remove, Reason: unclaimed})
+				break
+			}
 		}
 	}
 }
 
-// grantedSecret returns the Secret that a grant of ours names.
-func grantedSecret(g *ReferenceGrant) string {
-	r := reader{object: g.Object, problem: new(string)}
-	for _, to := range r.child("spec").children("to") {
-		return to.text("name")
-	}
-	return ""
+// grantedSecret says whether a grant of the snapshot lets the parent read the
+// Secret of a Certificate in another namespace.
+func (r *run) grantedSecret(g *gateway, cert *Certificate) bool {
+	from := BackendRef{Group: GatewayGroup, Kind: g.Kind, Namespace: g.Namespace}
+	return slices.ContainsFunc(r.grantsIn[cert.Namespace], func(grant *ReferenceGrant) bool {
+		return slices.Contains(grant.From, from) && slices.ContainsFunc(grant.To, func(to BackendRef) bool {
+			return to.Group == "" && to.Kind == KindSecret && (to.Name == "" || to.Name == cert.SecretName)
+		})
+	})
 }

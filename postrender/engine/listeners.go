@@ -8,61 +8,122 @@ import (
 	"slices"
 )
 
-// planGateway turns the claims of a Gateway into listeners, Certificates and a
-// redirect, and compares them with what was rendered before.
-func (r *run) planGateway(g *gateway) {
+// planParent turns the claims of a Gateway or ListenerSet into listeners,
+// Certificates and a redirect, and compares them with what is there.
+func (r *run) planParent(g *gateway) {
 	if !g.policy.managed {
 		r.unmanaged(g)
 		return
 	}
-	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source}
-	var listeners []Listener
-	if g.plain {
-		listeners = append(listeners, r.plainListener(g))
-	}
+	listeners := r.completeStanding(g)
+	r.planApexCertificate(g)
 	for _, s := range g.sortedSlots() {
 		if l, ok := r.terminateListener(g, s); ok {
 			listeners = append(listeners, l)
 		}
 	}
-	plan.Listeners = g.compare(listeners)
-	plan.Rendered = g.policy.renderedValue(plan.Listeners)
-	r.checkLimit(g, plan.Listeners)
+	listeners = r.withinLimits(g, r.compare(g, listeners))
+	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Listeners: listeners, Rendered: g.policy.renderedValue(listeners)}
+	plan.changed = plan.Rendered != g.Annotations[AnnotationRendered]
 	r.planRedirect(g)
 	r.noClaims(g)
 	r.portGuessed(g)
-	r.gatewayPlans = append(r.gatewayPlans, plan)
+	if g.Kind == KindListenerSet {
+		r.listenerSetPlans = append(r.listenerSetPlans, plan)
+	} else {
+		r.gatewayPlans = append(r.gatewayPlans, plan)
+	}
 }
 
 // terminateListener returns the listener of a slot, unless all its claims are
 // refused.
 func (r *run) terminateListener(g *gateway, s slot) (Listener, bool) {
 	w := g.wanted[s]
+	if a, refused := r.refusedSlot(g, s, w); refused {
+		r.answerAll(w.all(), a)
+		return Listener{}, false
+	}
+	owner, w := r.own(g, s, w)
 	winner, losers := w.winner()
 	for _, c := range losers {
 		r.verdict(c, refuse(ReasonHostnameConflict, "%s claims %s for %s first; drop the name from one of them", winner.object, s.hostname, g))
 	}
+	if winner == nil && len(w.routes) == 0 {
+		return Listener{}, false
+	}
 	l := Listener{
 		Name: ListenerName(s.hostname, s.port), Hostname: s.hostname, Port: s.port,
-		Protocol: "HTTPS", Mode: "Terminate", tlsOptions: g.policy.TLSOptions,
+		Protocol: "HTTPS", Mode: "Terminate", tlsOptions: g.policy.TLSOptions, claims: w.all(),
 	}
-	l.AllowedRoutes = r.allowedRoutes(g)
-	var a answer
-	switch {
-	case slices.ContainsFunc(g.hand, func(h SourceListener) bool { return h.Name == l.Name }):
-		a = r.nameTaken(g, "listener "+l.Name)
-	case winner != nil:
-		a = r.useCertificate(g, &l, winner)
-	default:
-		a = r.useOwnCertificate(g, &l)
-	}
+	a := r.secretFor(g, &l, winner)
 	if winner != nil {
 		r.verdict(*winner, a)
 	}
-	for _, c := range w.routes {
-		r.verdict(c, a)
+	r.answerAll(w.routes, a)
+	if !a.accepted {
+		return Listener{}, false
 	}
-	return l, a.accepted
+	l.AllowedRoutes = r.allowedRoutes(g)
+	if g.policy.HostnameOwnership == OneNamespace {
+		l.AllowedRoutes = r.narrowed(g, owner)
+	}
+	g.fill(s)
+	return l, true
+}
+
+// refusedSlot refuses all claims of a slot that cannot have a listener, whoever
+// asks.
+func (r *run) refusedSlot(g *gateway, s slot, w *wanted) (answer, bool) {
+	passthrough := g.displacedBy(s.port, s.hostname)
+	if passthrough == nil {
+		passthrough = r.withdrawnBy(g, s.hostname)
+	}
+	switch {
+	case passthrough != nil:
+		return refuse(ReasonNoHostname, "passthrough listener %s (%s) answers %s on port %d; drop the hostname here, or the entry in the policy", passthrough.Name, passthrough.Hostname, s.hostname, passthrough.Port), true
+	case isWildcard(s.hostname) && len(w.certificates) == 0 && !slices.Contains(g.policy.Wildcards, s.hostname):
+		return refuse(ReasonNoHostname, "the wildcard %s of a route becomes no Certificate unless wildcards in the policy of %s names it; list it there, write a Certificate annotated %s, or a listener by hand",
+			s.hostname, g, AnnotationGateway), true
+	}
+	return g.filledElsewhere(s)
+}
+
+// filledElsewhere refuses a slot of a ListenerSet that its Gateway, or an older
+// ListenerSet of it, fills: theirs has precedence.
+func (g *gateway) filledElsewhere(s slot) (answer, bool) {
+	if g.host == nil {
+		return answer{}, false
+	}
+	if filler := g.host.planned[s]; filler != "" {
+		return refuse(ReasonHostnameConflict, "%s serves %s already, and has precedence; name it in the parentRef", filler, s.hostname), true
+	}
+	for _, l := range g.host.hand {
+		if isTLS(l.Protocol) && l.Port == s.port && l.Hostname == s.hostname {
+			return refuse(ReasonHostnameConflict, "listener %s of %s serves %s already, and has precedence; name the Gateway in the parentRef", l.Name, g.host, s.hostname), true
+		}
+	}
+	return answer{}, false
+}
+
+// fill notes that a slot is taken, for the ListenerSets that come later.
+func (g *gateway) fill(s slot) {
+	if g.Kind == KindGateway {
+		g.planned[s] = g.String()
+	} else if g.host != nil {
+		g.host.planned[s] = g.String()
+	}
+}
+
+// secretFor gives the listener its Secret: that of the annotated Certificate
+// which won, or that of a Certificate of ours.
+func (r *run) secretFor(g *gateway, l *Listener, winner *claim) answer {
+	switch {
+	case slices.ContainsFunc(g.hand, func(h SourceListener) bool { return h.Name == l.Name }):
+		return r.nameTaken(g, "listener "+l.Name)
+	case winner != nil:
+		return r.useCertificate(g, l, winner)
+	}
+	return r.useOwnCertificate(g, l)
 }
 
 // useCertificate serves a listener by the Secret of an annotated Certificate.
@@ -75,6 +136,9 @@ func (r *run) useCertificate(g *gateway, l *Listener, c *claim) answer {
 		r.errs = append(r.errs, r.needNamespace(&cert.Meta, fmt.Sprintf("whether %s may read its Secret depends on the namespace of the release", g)))
 	case no:
 		l.secretNamespace = cert.Namespace
+		if r.snapshot.Complete && !r.grantedSecret(g, cert) {
+			return refuse(ReasonRefNotPermitted, "no ReferenceGrant in namespace %s lets %s read Secret %s; the owner of that namespace can add one", cert.Namespace, g, cert.SecretName)
+		}
 		r.wantGrant(g, cert)
 	}
 	return accept(l.Name)
@@ -83,16 +147,12 @@ func (r *run) useCertificate(g *gateway, l *Listener, c *claim) answer {
 // useOwnCertificate serves a listener by a Certificate of ours, or by the one
 // that cert-manager's shim makes for it.
 func (r *run) useOwnCertificate(g *gateway, l *Listener) answer {
-	name := CertificateName(KindGateway, g.Name, l.Hostname)
+	name := CertificateName(g.Kind, g.Name, l.Hostname)
 	l.secretName = name
-	if isWildcard(l.Hostname) && !slices.Contains(g.policy.Wildcards, l.Hostname) {
-		return refuse(ReasonNoHostname, "the wildcard %s of a route becomes no Certificate unless wildcards in the policy of %s names it; list it there, write a Certificate annotated %s, or a listener by hand",
-			l.Hostname, g, AnnotationGateway)
-	}
 	if r.taken.by(g, name) {
 		return r.nameTaken(g, "Certificate or Secret "+name)
 	}
-	if g.policy.Certificates == PerHostname || ignoredByShim(g.Gateway, l.Name) {
+	if g.policy.writesCertificates() || ignoredByShim(g, l.Name) {
 		l.Certificate = placedName(g.Namespace, name)
 		r.wantCertificate(g, l.Hostname)
 	}
@@ -127,7 +187,7 @@ func (r *run) allowedRoutes(g *gateway) map[string]any {
 }
 
 // fromList admits the namespaces of a list: Same where that is only the
-// Gateway's own.
+// parent's own.
 func (r *run) fromList(g *gateway, namespaces []string) map[string]any {
 	sorted := slices.Compact(slices.Sorted(slices.Values(namespaces)))
 	if len(sorted) == 1 {
@@ -135,7 +195,7 @@ func (r *run) fromList(g *gateway, namespaces []string) map[string]any {
 		case yes:
 			return fromNamespaces(FromSame, nil)
 		case unknown:
-			r.errs = append(r.errs, r.needNamespace(&g.Meta, fmt.Sprintf("whether namespace %s is its own depends on the namespace of the release", sorted[0])))
+			r.errs = append(r.errs, r.needNamespace(&g.Meta, "whether its listeners admit its own namespace or another depends on the namespace of the release"))
 		}
 	}
 	values := make([]any, len(sorted))
@@ -155,25 +215,9 @@ func fromNamespaces(from string, selector map[string]any) map[string]any {
 	return map[string]any{"namespaces": namespaces}
 }
 
-// checkLimit fails a render that asks for more listeners than a Gateway takes:
-// a cut would throw out a live name for a newcomer.
-func (r *run) checkLimit(g *gateway, listeners []Listener) {
-	ours := 0
-	for _, l := range listeners {
-		if l.Action != Remove {
-			ours++
-		}
-	}
-	total, limit := len(g.hand)+ours, g.policy.MaxListeners
-	if total > limit {
-		r.fail(&g.Meta, fmt.Sprintf("it would have %d listeners (%d hand-written, %d computed), and %d is the limit", total, len(g.hand), ours, limit),
-			"spread the hostnames over more Gateways, or serve some by a hand-written wildcard listener")
-	}
-}
-
 // compare gives each listener its action. The order is that of the plan; what
 // is removed comes last.
-func (g *gateway) compare(listeners []Listener) []Listener {
+func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 	before := map[string]SourceListener{}
 	for _, l := range g.ours {
 		before[l.Name] = l
@@ -182,27 +226,52 @@ func (g *gateway) compare(listeners []Listener) []Listener {
 		l := &listeners[i]
 		old, rendered := before[l.Name]
 		delete(before, l.Name)
+		l.Reason = l.claimants()
 		switch {
 		case !rendered:
-			l.Action, l.Reason = Add, "claimed"
+			l.Action = Add
 		case equalObjects(old.Object, l.Object()):
-			l.Action, l.Reason = Keep, "claimed"
+			l.Action = Keep
 		default:
 			l.Action, l.Reason = Update, "differs from what was rendered"
 		}
 	}
+	var gone []Listener
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		old := before[name]
-		gone := Listener{Name: name, Hostname: old.Hostname, Port: old.Port, Protocol: old.Protocol, Mode: old.TLSMode,
-			AllowedRoutes: map[string]any{}, Action: Remove, Reason: unclaimed}
-		if g.policy.noRemovals {
-			gone.Action, gone.Reason = Keep, "the policy holds a key that is not known here"
-			gone.object = old.Object
-			gone.AllowedRoutes, _ = old.Object["allowedRoutes"].(map[string]any)
-		}
-		listeners = append(listeners, gone)
+		gone = append(gone, r.stale(g, before[name], listeners))
 	}
-	return listeners
+	return append(listeners, gone...)
+}
+
+// stale decides about a listener of ours that no claim asks for.
+func (r *run) stale(g *gateway, old SourceListener, remaining []Listener) Listener {
+	l := Listener{Name: old.Name, Hostname: old.Hostname, Port: old.Port, Protocol: old.Protocol, Mode: old.TLSMode,
+		AllowedRoutes: map[string]any{}, Action: Remove, Reason: unclaimed}
+	reason := r.keptBy(g, old, remaining)
+	if g.policy.noRemovals {
+		reason = "the policy holds a key that is not known here"
+	}
+	if reason != "" {
+		l.Action, l.Reason, l.object = Keep, reason, old.Object
+		l.AllowedRoutes, _ = old.Object["allowedRoutes"].(map[string]any)
+	}
+	return l
+}
+
+// claimants names what asks for the listener.
+func (l *Listener) claimants() string {
+	if len(l.claims) == 0 {
+		return "the policy asks for it"
+	}
+	first := slices.MinFunc(l.claims, func(a, b claim) int { return compareMeta(a.object, b.object) })
+	names := map[string]bool{}
+	for _, c := range l.claims {
+		names[c.object.String()] = true
+	}
+	if more := len(names) - 1; more > 0 {
+		return fmt.Sprintf("%s and %d more", first.object, more)
+	}
+	return first.object.String()
 }
 
 // equalObjects compares two manifests by what they mean as JSON.

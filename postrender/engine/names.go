@@ -32,18 +32,26 @@ func ListenerName(hostname string, port int) string {
 // CertificateName returns the name of the Certificate, and of its Secret, for a
 // normalised hostname of a parent: <parent>-<slug>-<hash>-tls.
 func CertificateName(parentKind, parent, hostname string) string {
-	return parentName(parent, hostname, hash("certificate", parentKind, parent, hostname)+"-tls")
+	return nameBeside(parent, hostname, hash("certificate", parentKind, parent, hostname)+"-tls")
 }
 
-// grantName returns the name of the ReferenceGrant that lets Gateways of this
-// name read a Secret.
-func grantName(gateway, secret string) string {
-	return parentName(gateway, secret, hash("grant", KindGateway, gateway, secret)+"-grant")
+// plainHostName returns the name of a plain listener for one hostname:
+// http-<slug>-<hash>.
+func plainHostName(hostname string, port int) string {
+	const prefix = "http-"
+	suffix := "-" + hash("plain", hostname, strconv.Itoa(port))
+	return prefix + slug(hostname, maxName-len(prefix)-len(suffix)) + suffix
+}
+
+// grantName returns the name of the ReferenceGrant that lets parents of this
+// kind and name read a Secret.
+func grantName(parentKind, parent, secret string) string {
+	return nameBeside(parent, secret, hash("grant", parentKind, parent, secret)+"-grant")
 }
 
 // redirectName returns the name of the redirect route of a Gateway.
 func redirectName(gateway string) string {
-	return parentName(gateway, "https", hash("redirect", KindGateway, gateway)+"-redirect")
+	return nameBeside(gateway, "https", hash("redirect", KindGateway, gateway)+"-redirect")
 }
 
 // ForLabel returns the value of the label gatewright.dev/for: the name of the
@@ -56,7 +64,8 @@ func ForLabel(gateway string) string {
 	return slug(gateway, maxName-len(suffix)) + suffix
 }
 
-func parentName(parent, subject, suffix string) string {
+// nameBeside is the name of an object that stands beside its parent.
+func nameBeside(parent, subject, suffix string) string {
 	prefix := slug(parent, maxPrefix)
 	return prefix + "-" + slug(subject, maxName-len(prefix)-len(suffix)-2) + "-" + suffix
 }

@@ -19,7 +19,7 @@ func TestNamesAreStable(t *testing.T) {
 		{"certificate", CertificateName(KindGateway, "edge", "a.example.com"), "edge-a-example-com-90fac53406be-tls"},
 		{"certificate of a ListenerSet", CertificateName(KindListenerSet, "edge", "a.example.com"), "edge-a-example-com-0e65020cf00f-tls"},
 		{"certificate of a long Gateway", CertificateName(KindGateway, strings.Repeat("g", 70), "a.example.com"), "gggggggggggggggggggggg-a-example-com-41fb846618d0-tls"},
-		{"grant", grantName("edge", "web-tls"), "edge-web-tls-330bd52d09f7-grant"},
+		{"grant", grantName(KindGateway, "edge", "web-tls"), "edge-web-tls-330bd52d09f7-grant"},
 		{"redirect", redirectName("edge"), "edge-https-146a2d1472f4-redirect"},
 		{"label", ForLabel("edge"), "edge"},
 		{"long label", ForLabel(strings.Repeat("g.", 40) + "g"), strings.Repeat("g-", 24) + "g-ef3b4a96ee4c"},
@@ -54,7 +54,7 @@ func FuzzNames(f *testing.F) {
 		}
 		names := []string{
 			ListenerName(a, portA), CertificateName(KindGateway, gateway, a), CertificateName(KindListenerSet, gateway, a),
-			grantName(gateway, CertificateName(KindGateway, gateway, a)), redirectName(gateway),
+			grantName(KindGateway, gateway, CertificateName(KindGateway, gateway, a)), redirectName(gateway),
 		}
 		for i, name := range names {
 			if len(name) > maxName || !dnsLabel.MatchString(name) {

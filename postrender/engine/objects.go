@@ -56,6 +56,9 @@ func (c CertificatePlan) Object() map[string]any {
 	annotations := anyMap(c.template.Annotations)
 	annotations["acme.cert-manager.io/http01-parentrefkind"] = KindGateway
 	annotations["acme.cert-manager.io/http01-parentrefname"] = c.Gateway.Name
+	if c.challengeNamespace != "" {
+		annotations["acme.cert-manager.io/http01-parentrefnamespace"] = c.challengeNamespace
+	}
 	metadata := c.metadata(with(anyMap(c.template.Labels), LabelFor, label))
 	metadata["annotations"] = annotations
 	return map[string]any{"apiVersion": CertManagerGroup + "/v1", "kind": KindCertificate, "metadata": metadata, "spec": spec}
@@ -80,7 +83,7 @@ func templateSpec(t CertificateTemplate) map[string]any {
 func (g Grant) Object() map[string]any {
 	from := make([]any, len(g.From))
 	for i, namespace := range g.From {
-		from[i] = map[string]any{"group": GatewayGroup, "kind": KindGateway, "namespace": namespace}
+		from[i] = map[string]any{"group": GatewayGroup, "kind": g.fromKind, "namespace": namespace}
 	}
 	return map[string]any{
 		"apiVersion": GatewayGroup + "/v1beta1",

@@ -7,10 +7,10 @@ import (
 
 // wantsPlain decides whether our plain listener is part of the plan. Auto adds
 // it only to a Gateway without hand-written listeners: opening a port that
-// nobody asked for is not ours to do.
+// nobody asked for is not ours to do. Edge serves nothing but its own names.
 func (r *run) wantsPlain(g *gateway) bool {
 	http := g.policy.HTTP
-	if !g.policy.managed || http.Listener == Off || g.handPlain() != nil || (http.Listener == Auto && len(g.hand) > 0) {
+	if g.policy.Certificates == Edge || !g.plainOn() || g.handPlain() != nil {
 		return false
 	}
 	for _, l := range g.hand {
@@ -37,30 +37,33 @@ func (g *gateway) handPlain() *SourceListener {
 	return nil
 }
 
-func (r *run) plainListener(g *gateway) Listener {
-	return Listener{Name: PlainListenerName, Port: g.policy.HTTP.Port, Protocol: "HTTP", AllowedRoutes: r.plainAllowedRoutes(g)}
+// plainListener admits the Gateway's own namespace, where HTTP-01 challenge
+// routes of our Certificates stand, and the policy's acmeNamespaces.
+// Applications elsewhere are not served in plaintext.
+func (g *gateway) plainListener() standing {
+	l := Listener{Name: PlainListenerName, Port: g.policy.HTTP.Port, Protocol: "HTTP"}
+	return standing{Listener: l, admits: g.policy.ACMENamespaces}
 }
 
-// plainAllowedRoutes admits the Gateway's own namespace, where HTTP-01
-// challenge routes of our Certificates stand, and the policy's acmeNamespaces.
-// Applications elsewhere are not served in plaintext.
-func (r *run) plainAllowedRoutes(g *gateway) map[string]any {
-	if len(g.policy.ACMENamespaces) == 0 {
-		return fromNamespaces(FromSame, nil)
+// plain returns our plain listener, or nil if it is not part of the plan.
+func (g *gateway) plain() *standing {
+	for i := range g.standing {
+		if g.standing[i].Name == PlainListenerName {
+			return &g.standing[i]
+		}
 	}
-	if g.Namespace == "" {
-		r.errs = append(r.errs, r.needNamespace(&g.Meta, "its plain listener admits acmeNamespaces beside its own namespace, which is that of the release"))
-		return fromNamespaces(FromSame, nil)
-	}
-	return r.fromList(g, append(slices.Clone(g.policy.ACMENamespaces), g.Namespace))
+	return nil
 }
 
 // planRedirect adds the route that sends plain HTTP to https. Auto adds it to
 // our own plain listener only.
 func (r *run) planRedirect(g *gateway) {
-	if l := r.redirectListener(g); l != "" {
+	if g.Kind == KindListenerSet {
+		return
+	}
+	if l := g.redirectListener(); l != "" {
 		r.redirects = append(r.redirects, r.redirect(g, l))
-		if g.plain {
+		if g.plain() != nil {
 			r.plaintextRoutes(g)
 		}
 		return
@@ -73,23 +76,23 @@ func (r *run) planRedirect(g *gateway) {
 
 // redirectListener returns the plain listener that our redirect belongs to, or
 // "" for none.
-func (r *run) redirectListener(g *gateway) string {
+func (g *gateway) redirectListener() string {
 	listener := PlainListenerName
-	if !g.plain {
+	if g.plain() == nil {
 		hand := g.handPlain()
-		if hand == nil || g.policy.HTTP.Redirect != On {
+		if hand == nil || g.policy.HTTP.Redirect != On || g.policy.Certificates == Edge {
 			return ""
 		}
 		listener = hand.Name
 	}
-	if g.policy.HTTP.Redirect == Off || r.redirectsAlready(g, listener) {
+	if g.policy.HTTP.Redirect == Off || g.redirectsAlready(listener) {
 		return ""
 	}
 	return listener
 }
 
 // redirectsAlready looks for a hand-written redirect of every hostname.
-func (r *run) redirectsAlready(g *gateway, listener string) bool {
+func (g *gateway) redirectsAlready(listener string) bool {
 	return slices.ContainsFunc(g.attached, func(a attachment) bool {
 		return a.route.RedirectsToHTTPS && len(a.route.Hostnames) == 0 &&
 			(a.ref.SectionName == "" || a.ref.SectionName == listener) && (a.ref.Port == 0 || a.ref.Port == g.policy.HTTP.Port)

@@ -1,5 +1,7 @@
 package engine
 
+import "slices"
+
 // Action says what happens to a computed object.
 type Action string
 
@@ -45,6 +47,8 @@ type GatewayPlan struct {
 	Source string `json:"-"`
 	// Rendered is the value of the annotation gatewright.dev/rendered.
 	Rendered string `json:"-"`
+
+	changed bool // whether Rendered is another value than the parent carries
 }
 
 // Listener is a computed listener. Where Action is Remove, only its name is
@@ -66,6 +70,7 @@ type Listener struct {
 	secretName      string
 	tlsOptions      map[string]string
 	object          map[string]any // of a listener kept as it is
+	claims          []claim
 }
 
 // CertificatePlan is a computed Certificate.
@@ -77,18 +82,21 @@ type CertificatePlan struct {
 	Action     Action    `json:"action"`
 	Reason     string    `json:"reason"`
 
-	template CertificateTemplate
+	template           CertificateTemplate
+	challengeNamespace string // of the Gateway, where a ListenerSet names it
 }
 
 // Grant is a computed ReferenceGrant: the namespace of a Certificate lets
 // Gateways of other namespaces read its Secret.
 type Grant struct {
 	Placed
-	// From holds the namespaces of the Gateways, sorted.
+	// From holds the namespaces of the Gateways (or ListenerSets), sorted.
 	From   []string `json:"from"`
 	Secret string   `json:"secret"`
 	Action Action   `json:"action"`
 	Reason string   `json:"reason"`
+
+	fromKind string
 }
 
 // Redirect is a computed HTTPRoute that sends plain HTTP to https.
@@ -142,6 +150,7 @@ const (
 	ReasonRefNotPermitted  = "RefNotPermitted"
 	ReasonHostnameConflict = "HostnameConflict"
 	ReasonPending          = "Pending"
+	ReasonTooMany          = "TooManyListeners"
 	// ReasonOptedOut is the verdict of an object that does not want to claim, or
 	// did not say that it wants to; it is no refusal.
 	ReasonOptedOut = "OptedOut"
@@ -149,11 +158,9 @@ const (
 
 // Changes says whether carrying out the plan changes anything.
 func (p *Plan) Changes() bool {
-	for _, g := range p.Gateways {
-		for _, l := range g.Listeners {
-			if l.Action != Keep {
-				return true
-			}
+	for _, g := range append(slices.Clone(p.Gateways), p.ListenerSets...) {
+		if g.changed || slices.ContainsFunc(g.Listeners, func(l Listener) bool { return l.Action != Keep }) {
+			return true
 		}
 	}
 	for _, c := range p.Certificates {

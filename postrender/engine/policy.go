@@ -55,6 +55,8 @@ type Policy struct {
 	PriorityNamespaces       []string            `json:"priorityNamespaces,omitempty"`
 	MaxListeners             int                 `json:"maxListeners,omitempty"`
 	SecretRetention          Retention           `json:"secretRetention,omitzero"`
+
+	shim bool // cert-manager's gateway-shim writes the Certificates
 }
 
 // DefaultPolicy returns the policy of a Gateway whose sources set no key.
@@ -185,6 +187,12 @@ func (n *AutoInt) UnmarshalJSON(data []byte) error {
 	}
 	*n = AutoInt(value)
 	return nil
+}
+
+// writesCertificates says whether the Certificates of the mode are ours to
+// write: not where cert-manager's shim writes them.
+func (p *Policy) writesCertificates() bool {
+	return (p.Certificates == PerHostname || p.Certificates == Wildcard) && !p.shim
 }
 
 // issuerFor returns the issuer of a hostname's Certificate.

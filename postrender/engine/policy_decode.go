@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -71,32 +72,40 @@ func goKind(name string) string {
 	return "a mapping"
 }
 
-// notYet are the values that this version refuses: what they ask for is not
-// built, and a policy that is half obeyed is worse than one that is refused.
+// notYet refuses what this version does not do: a policy that is half obeyed is
+// worse than one that is refused.
 func (p *Policy) notYet() error {
-	later := map[string]bool{
-		"certificates: " + p.Certificates: p.Certificates == Wildcard || p.Certificates == ExistingSecret || p.Certificates == Edge,
-		"childApexes":                     len(p.ChildApexes) > 0,
-		"secretName":                      p.SecretName != "",
-		"hostnameOwnership: OneNamespace": p.HostnameOwnership == "OneNamespace",
-		"issuers":                         len(p.Issuers) > 0,
-		"passthrough":                     len(p.Passthrough) > 0,
-		"withdraw: Served":                p.Withdraw == "Served",
-		"maxListenersPerNamespace":        p.MaxListenersPerNamespace != 0,
-		"priorityNamespaces":              len(p.PriorityNamespaces) > 0,
-		"secretRetention":                 p.SecretRetention.Mode != "Keep",
+	if p.SecretRetention.Mode != "Keep" {
+		return errors.New("secretRetention is not supported by this version, which removes no Secret; leave it out")
 	}
-	var refused []string
-	for key, set := range later {
-		if set {
-			refused = append(refused, key)
+	return nil
+}
+
+// validateMode checks what the modes of an apex need.
+func (p *Policy) validateMode() error {
+	switch {
+	case isApexMode(p.Certificates) && p.Apex == "":
+		return fmt.Errorf("certificates: %s needs apex; set it to the domain that the listeners are for", p.Certificates)
+	case len(p.ChildApexes) > 0 && p.Apex == "":
+		return errors.New("childApexes needs apex")
+	case p.Certificates == ExistingSecret && p.SecretName == "":
+		return errors.New("certificates: ExistingSecret needs secretName; name the Secret in the Gateway's namespace")
+	case p.Certificates != ExistingSecret && p.SecretName != "":
+		return errors.New("secretName needs certificates: ExistingSecret")
+	case p.MaxListenersPerNamespace < 0:
+		return fmt.Errorf("maxListenersPerNamespace is %d; it is 0 (none) or more", p.MaxListenersPerNamespace)
+	}
+	for _, rule := range p.Issuers {
+		if rule.IssuerRef.Name == "" || len(rule.Hostnames) == 0 {
+			return errors.New("issuers: an entry needs hostnames and issuerRef.name")
 		}
 	}
-	if len(refused) == 0 {
-		return nil
+	for _, pattern := range p.PriorityNamespaces {
+		if _, err := path.Match(pattern, ""); err != nil {
+			return fmt.Errorf("priorityNamespaces: %q is no pattern; use a name, or * in one", pattern)
+		}
 	}
-	slices.Sort(refused)
-	return fmt.Errorf("%s is not supported by this version; leave it out", strings.Join(refused, ", "))
+	return nil
 }
 
 // validate checks the values and brings hostnames into their normal form.
@@ -109,6 +118,7 @@ func (p *Policy) validate() error {
 		oneOf("cover", p.Cover, CoverAny, CoverWildcard, CoverExact),
 		oneOf("withdraw", p.Withdraw, "SamePort", "Served"),
 		p.notYet(),
+		p.validateMode(),
 		p.validateAttach(),
 		p.validateFence(),
 		p.validatePorts(),
@@ -151,6 +161,10 @@ func (p *Policy) validateFence() error {
 	for namespace, patterns := range p.Hostnames.PerNamespace {
 		lists["hostnames.perNamespace."+namespace] = patterns
 	}
+	lists["childApexes"] = p.ChildApexes
+	for i, rule := range p.Issuers {
+		lists[fmt.Sprintf("issuers[%d].hostnames", i)] = rule.Hostnames
+	}
 	if p.Apex != "" {
 		apex := []string{p.Apex}
 		lists["apex"] = apex
@@ -171,6 +185,11 @@ func (p *Policy) validateFence() error {
 	for _, name := range p.Wildcards {
 		if !isWildcard(name) {
 			return fmt.Errorf("wildcards: %q is not a wildcard; write *.NAME", name)
+		}
+	}
+	for _, child := range p.ChildApexes {
+		if isWildcard(child) {
+			return fmt.Errorf("childApexes: %q is a name without a wildcard", child)
 		}
 	}
 	return nil

@@ -136,8 +136,9 @@ func firstProblem(unknown []string, err error) error {
 func policyKeys() []string {
 	var keys []string
 	for field := range reflect.TypeFor[Policy]().Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		keys = append(keys, name)
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			keys = append(keys, name)
+		}
 	}
 	slices.Sort(keys)
 	return keys
@@ -167,7 +168,7 @@ func (k Keys) normal() (Keys, error) {
 
 // matches says whether the entry is for the Gateway. The answer is unknown for
 // an entry with a namespace while that of the release is not known.
-func (e PolicyEntry) matches(g *Gateway) tri {
+func (e PolicyEntry) matches(g ObjectName) tri {
 	if e.Name != "" && e.Name != "*" && e.Name != g.Name {
 		return no
 	}

@@ -288,6 +288,8 @@ func attachmentProblem(l map[string]any, v Verdict) string {
 		return "the kind does not fit"
 	case v.Kind != KindCertificate && from == "Same" && v.Namespace != "infra":
 		return "the namespace is not admitted"
+	case v.Kind == KindTLSRoute && strings.HasPrefix(v.Hostname, "*") && strings.HasSuffix(hostname, v.Hostname[1:]):
+		return "" // the wildcard meets the listener's hostname
 	case hostname != "" && hostname != v.Hostname && (!wildcard || !strings.HasSuffix(v.Hostname, suffix)):
 		return "the hostname is not answered"
 	}

@@ -13,12 +13,15 @@ func (r *run) unmanaged(g *gateway) {
 	if g.claimed {
 		message = "routes or Certificates ask for it, but no policy is given, so nothing is added"
 	}
+	if g.Kind == KindListenerSet && !g.claimed {
+		return
+	}
 	r.find(Warning, CodeNoPolicy, &g.Meta, fmt.Sprintf("%s; add --issuer NAME, --policy FILE, or the annotation %s to the Gateway", message, AnnotationPolicy))
 }
 
 // noClaims says why a managed Gateway gets no listener of a hostname.
 func (r *run) noClaims(g *gateway) {
-	if g.claimed {
+	if g.claimed || isApexMode(g.policy.Certificates) {
 		return
 	}
 	if r.snapshot.Complete {
@@ -34,7 +37,7 @@ const elsewhere = "render both in one release, or write the listener by hand (th
 // portGuessed warns of a port that nothing in the Gateway speaks for: a
 // controller that listens on other ports serves nothing on it.
 func (r *run) portGuessed(g *gateway) {
-	if g.policy.HTTPSPort != 0 || slices.ContainsFunc(g.hand, func(l SourceListener) bool { return isTLS(l.Protocol) || l.Port == 80 || l.Port == 443 }) || len(g.hand) == 0 {
+	if g.host != nil || g.policy.HTTPSPort != 0 || g.policy.Certificates == Edge || slices.ContainsFunc(g.hand, func(l SourceListener) bool { return isTLS(l.Protocol) || l.Port == 80 || l.Port == 443 }) || len(g.hand) == 0 {
 		return
 	}
 	r.find(Warning, CodePortGuessed, &g.Meta, fmt.Sprintf("its listeners are on other ports than 80 and 443, and httpsPort is taken to be %d; set it to the port on which the controller takes HTTPS (Traefik: 8443)", g.httpsPort))
@@ -125,13 +128,16 @@ func (r *run) plan() *Plan {
 	slices.SortFunc(r.verdicts, compareVerdicts)
 	r.verdicts = slices.CompactFunc(r.verdicts, func(a, b Verdict) bool { return a == b })
 	r.refusals(r.verdicts)
+	slices.SortFunc(r.listenerSetPlans, func(a, b GatewayPlan) int {
+		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
 	slices.SortFunc(r.findings, compareFindings)
 	slices.SortFunc(r.certificates, func(a, b CertificatePlan) int { return comparePlaced(a.Placed, b.Placed) })
 	slices.SortFunc(r.grants, func(a, b Grant) int { return comparePlaced(a.Placed, b.Placed) })
 	slices.SortFunc(r.redirects, func(a, b Redirect) int { return comparePlaced(a.Placed, b.Placed) })
 	return &Plan{
 		Gateways:     notNil(r.gatewayPlans),
-		ListenerSets: []GatewayPlan{},
+		ListenerSets: notNil(r.listenerSetPlans),
 		Certificates: notNil(r.certificates),
 		Grants:       notNil(r.grants),
 		Redirects:    notNil(r.redirects),

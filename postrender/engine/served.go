@@ -11,51 +11,95 @@ import (
 // metadataName is the label that Kubernetes itself puts on every namespace.
 const metadataName = "kubernetes.io/metadata.name"
 
-// answerWithoutClaim decides the claims of routes that need no listener of
-// ours, or may not have one. done is false for a claim that is left.
+// answerRoute decides the claim of an HTTPRoute or GRPCRoute, or leaves it to
+// be wanted.
 //
 //	the route                          the answer
 //	names a section or port that is    by that listener alone
-//	  not ours to make
-//	is a TLSRoute                      by the hand-written TLS listeners
+//	  not made for its claim
 //	is served by a hand-written one    accepted, as far as cover reaches
+//	is refused by the policy           refused
+//	is in a mode of an apex            by the listeners of the apex
 //	meets one that only looks alike    refused: a second would be rejected
-//	anything else                      left: a claim
-func (r *run) answerWithoutClaim(route *Route, g *gateway, c claim) (a answer, done bool) {
-	if c.pinned {
-		if a, done := r.answerPinned(route, g, c); done {
-			return a, true
-		}
-	}
-	if route.Kind == KindTLSRoute {
-		return r.answerTLSRoute(route, g, c), true
+//	anything else                      wanted
+func (r *run) answerRoute(route *Route, g *gateway, c claim) {
+	if c.pinned() && !c.selects(ListenerName(c.hostname, g.httpsPort), g.httpsPort) {
+		r.answerPinned(route, g, c)
+		return
 	}
 	if listener, wider := r.servedBy(route, g, c); listener != nil {
 		if wider {
 			r.coveredByWider(g, c, listener)
 		}
-		return accept(listener.Name), true
+		r.verdict(c, accept(listener.Name))
+		return
 	}
-	return r.clash(g, slot{g.httpsPort, c.hostname}, c)
+	a, refused := r.refusedByPolicy(g, c)
+	switch {
+	case refused:
+		r.verdict(c, a)
+		return
+	case isApexMode(g.policy.Certificates):
+		r.answerByApex(route, g, c)
+		return
+	}
+	s := slot{g.httpsPort, c.hostname}
+	if a, refused := g.clash(s, c); refused {
+		r.verdict(c, a)
+		return
+	}
+	g.want(s, c)
 }
 
-// answerPinned decides for a parentRef with sectionName or port. It is left to
-// the claim where the listener that it names is the one that the claim makes.
-func (r *run) answerPinned(route *Route, g *gateway, c claim) (answer, bool) {
-	names := func(name string, port int) bool {
-		return (c.parent.SectionName == "" || c.parent.SectionName == name) && (c.parent.Port == 0 || c.parent.Port == port)
+// pinned says whether a parentRef names a section or a port.
+func (c *claim) pinned() bool { return c.parent.SectionName != "" || c.parent.Port != 0 }
+
+// selects says whether the claim's parentRef selects a listener.
+func (c *claim) selects(name string, port int) bool {
+	return (c.parent.SectionName == "" || c.parent.SectionName == name) && (c.parent.Port == 0 || c.parent.Port == port)
+}
+
+// answerPinned decides for a parentRef that selects no listener which the claim
+// could make: by those that stand there.
+func (r *run) answerPinned(route *Route, g *gateway, c claim) {
+	if plain := g.plain(); plain != nil && c.selects(plain.Name, plain.Port) {
+		r.verdict(c, r.answerPlain(route, g))
+		return
 	}
-	if route.Kind != KindTLSRoute && names(ListenerName(c.hostname, g.httpsPort), g.httpsPort) {
-		return answer{}, false
+	selected := g.selectedBy(c)
+	switch {
+	case len(selected) == 0:
+		r.verdict(c, refuse(ReasonNoMatchingParent, "%s has no listener %s, and a pinned route gets none; remove sectionName and port from the parentRef to get a listener of its own", g, pin(c.parent)))
+		return
+	case c.parent.SectionName == "" && !slices.ContainsFunc(selected, func(l SourceListener) bool { return admitsKind(&l, route.Kind) }):
+		r.verdict(c, refuse(ReasonNoHostname, "nothing on port %d of %s takes %ss; remove port from the parentRef to get a listener of its own", c.parent.Port, g, route.Kind))
+		return
 	}
-	if route.Kind != KindTLSRoute && g.plain && names(PlainListenerName, g.policy.HTTP.Port) {
-		return r.answerPlain(route, g), true
+	a := r.bestAnswer(route, g, c, selected)
+	if i := g.standingIndex(a.listener); a.accepted && i >= 0 {
+		r.answerByStanding(g, c, &g.standing[i])
+		return
 	}
-	selected := slices.DeleteFunc(slices.Clone(g.hand), func(l SourceListener) bool { return !names(l.Name, l.Port) })
-	if len(selected) == 0 {
-		return refuse(ReasonNoMatchingParent, "%s has no listener %s, and a pinned route gets none; remove sectionName and port from the parentRef to get a listener of its own", g, pin(c.parent)), true
+	r.verdict(c, a)
+}
+
+// selectedBy returns the listeners that a parentRef selects, but for those that
+// claims make.
+func (g *gateway) selectedBy(c claim) []SourceListener {
+	return slices.DeleteFunc(g.standAndHand(), func(l SourceListener) bool { return !c.selects(l.Name, l.Port) })
+}
+
+// standAndHand returns the hand-written and the standing listeners.
+func (g *gateway) standAndHand() []SourceListener {
+	out := slices.Clone(g.hand)
+	for i := range g.standing {
+		out = append(out, g.standing[i].asSource(g))
 	}
-	return r.bestAnswer(route, g, c, selected), true
+	return out
+}
+
+func (g *gateway) standingIndex(name string) int {
+	return slices.IndexFunc(g.standing, func(s standing) bool { return s.Name == name })
 }
 
 // answerPlain decides for a route that asks for our plain listener.
@@ -83,12 +127,36 @@ func pin(p Parent) string {
 	return fmt.Sprintf("%s on port %d", p.SectionName, p.Port)
 }
 
-func (r *run) answerTLSRoute(route *Route, g *gateway, c claim) answer {
-	listeners := slices.DeleteFunc(slices.Clone(g.hand), func(l SourceListener) bool { return l.Protocol != "TLS" })
-	if len(listeners) == 0 {
-		return refuse(ReasonNoHostname, "%s has no TLS listener for a TLSRoute; write one by hand (protocol TLS, tls.mode Passthrough)", g)
+// answerByApex decides for a route in a mode of an apex: one of its listeners
+// serves every name that the fence lets through.
+func (r *run) answerByApex(route *Route, g *gateway, c claim) {
+	var best *standing
+	for i := range g.standing {
+		s := &g.standing[i]
+		if s.Protocol != "TLS" && s.Hostname != "" && covers(s.Hostname, c.hostname) && (best == nil || specificity(s.Hostname) > specificity(best.Hostname)) {
+			best = s
+		}
 	}
-	return r.bestAnswer(route, g, c, listeners)
+	switch {
+	case g.Kind == KindListenerSet:
+		r.verdict(c, refuse(ReasonNoMatchingParent, "certificates: %s serves routes of the Gateway only; name %s in the parentRef", g.policy.Certificates, g.label()))
+	case best != nil:
+		r.answerByStanding(g, c, best)
+	default:
+		r.verdict(c, r.unanswered(route, g, c))
+	}
+}
+
+// unanswered says why no listener of the apex serves a hostname within the
+// fence: a hand-written or passthrough listener stands in its place.
+func (r *run) unanswered(route *Route, g *gateway, c claim) answer {
+	if s := g.displacedBy(g.httpsPort, c.hostname); s != nil {
+		return refuse(ReasonNoHostname, "passthrough listener %s (%s) answers it on port %d; drop the hostname here, or the entry in the policy", s.Name, s.Hostname, s.Port)
+	}
+	if len(g.standAndHand()) == 0 {
+		return refuse(ReasonNoMatchingParent, "%s has no listener", g)
+	}
+	return r.bestAnswer(route, g, c, g.standAndHand())
 }
 
 // bestAnswer accepts the claim by the most specific listener that accepts the
@@ -97,36 +165,56 @@ func (r *run) bestAnswer(route *Route, g *gateway, c claim, listeners []SourceLi
 	slices.SortStableFunc(listeners, func(a, b SourceListener) int { return specificity(b.Hostname) - specificity(a.Hostname) })
 	worst := answer{}
 	for i := range listeners {
-		l := &listeners[i]
-		a := r.attach(route, g, l, c.hostname)
+		a := r.attach(route, g, &listeners[i], c.hostname)
 		if a.accepted {
 			return a
 		}
-		if worst.reason == "" || a.reason == ReasonNotAllowed {
+		if worst.reason == "" || severity(a.reason) > severity(worst.reason) {
 			worst = a
 		}
 	}
 	return worst
 }
 
+// severity orders the reasons of several listeners: the one that comes nearest
+// to accepting the route tells its owner most.
+func severity(reason string) int {
+	return slices.Index([]string{reasonWrongKind, ReasonNoHostname, ReasonNotAllowed, ReasonPending}, reason)
+}
+
+// reasonWrongKind is NotAllowedByListeners of a listener that takes no routes
+// of the kind at all.
+const reasonWrongKind = ReasonNotAllowed + "Kind"
+
 // attach answers whether the listener accepts the route and answers every name
-// that the hostname stands for.
+// that the hostname stands for. A wildcard of a TLSRoute is served where it
+// meets the listener's hostname; that of another route must be served whole.
 func (r *run) attach(route *Route, g *gateway, l *SourceListener, hostname string) answer {
 	switch {
 	case !admitsKind(l, route.Kind):
-		return refuse(ReasonNotAllowed, "listener %s (%s) does not take %ss; name another listener in the parentRef", l.Name, l.Protocol, route.Kind)
+		return refuse(reasonWrongKind, "listener %s (%s) does not take %ss; name another listener in the parentRef", l.Name, l.Protocol, route.Kind)
 	case !intersects(l.Hostname, hostname):
 		return refuse(ReasonNoHostname, "listener %s answers %s only; add the hostname to a listener, or remove sectionName and port from the parentRef", l.Name, l.Hostname)
-	case !covers(l.Hostname, hostname):
+	case !covers(l.Hostname, hostname) && route.Kind != KindTLSRoute:
 		return refuse(ReasonNoHostname, "listener %s answers only %s of %s; write a listener for the whole wildcard", l.Name, l.Hostname, hostname)
 	}
 	switch r.admitsNamespace(g, l, route.Namespace) {
 	case no:
-		return refuse(ReasonNotAllowed, "listener %s does not admit routes from %s; widen its allowedRoutes.namespaces", l.Name, namespaceOf(&route.Meta))
+		return refuse(ReasonNotAllowed, "listener %s (%s) admits %s, and not %s; widen its allowedRoutes, or route from there", l.Name, orAny(l.Hostname), r.describeAdmitted(g, l), namespaceOf(&route.Meta))
 	case unknown:
 		return refuse(ReasonPending, "whether listener %s admits %s depends on a namespace that is not known; add --namespace", l.Name, namespaceOf(&route.Meta))
 	}
 	return accept(l.Name)
+}
+
+func (r *run) describeAdmitted(g *gateway, l *SourceListener) string {
+	switch l.AllowedFrom {
+	case FromSelector:
+		return "the namespaces of its selector"
+	case fromAttach:
+		return describeAttach(g)
+	}
+	return namespaceOf(&g.Meta)
 }
 
 // admitsKind says whether the listener takes routes of the kind: by its
@@ -148,6 +236,10 @@ func (r *run) admitsNamespace(g *gateway, l *SourceListener, namespace string) t
 			return no
 		}
 		return yes // what the chart's author wrote is trusted where labels are unknown
+	case fromAttach:
+		return r.attaches(g, &Meta{Namespace: namespace})
+	case fromNames:
+		return oneOfNamespaces(l.admits, namespace)
 	}
 	return sameNamespace(g.Namespace, namespace)
 }
@@ -186,13 +278,13 @@ func (r *run) selects(selector *metav1.LabelSelector, namespace string) tri {
 // servedBy returns the hand-written listener that would serve the claim, and
 // whether it answers a wider set of names than cover lets count.
 func (r *run) servedBy(route *Route, g *gateway, c claim) (served *SourceListener, wider bool) {
+	if c.parent.SectionName != "" {
+		return nil, false // the route takes no listener but the one of ours that it names
+	}
 	for i := range g.hand {
 		l := &g.hand[i]
 		if l.Protocol != "HTTPS" || l.Port != g.httpsPort || !covers(l.Hostname, c.hostname) || !admitsKind(l, route.Kind) {
 			continue
-		}
-		if c.parent.SectionName != "" {
-			continue // the route takes no listener but the one of ours that it names
 		}
 		switch r.admitsNamespace(g, l, route.Namespace) {
 		case no:
@@ -229,10 +321,13 @@ func (r *run) coveredByWider(g *gateway, c claim, l *SourceListener) {
 		return
 	}
 	message := fmt.Sprintf("%s is answered by the hand-written listener %s (%s); ", c.hostname, l.Name, orAny(l.Hostname))
-	if g.policy.Certificates == PerHostname {
+	switch {
+	case isApexMode(g.policy.Certificates):
+		return
+	case g.policy.writesCertificates() && (!isWildcard(c.hostname) || slices.Contains(g.policy.Wildcards, c.hostname)):
 		r.wantCertificate(g, c.hostname)
 		message += "its Certificate is made now; give it a listener of its own once that is ready (the sweep, which does so, is not part of this version)"
-	} else {
+	default:
 		message += "its own listener would take the name over before its certificate exists, so none is made; set cover: Any to accept that, or write the listener by hand"
 	}
 	r.find(Warning, CodeCoveredByWider, c.object, message)
@@ -248,7 +343,7 @@ func orAny(hostname string) string {
 // clash refuses a claim whose listener the API server or the data plane would
 // reject beside the hand-written ones: one SNI namespace for each port over
 // HTTPS and TLS, and one class of protocols on it.
-func (r *run) clash(g *gateway, s slot, c claim) (answer, bool) {
+func (g *gateway) clash(s slot, c claim) (answer, bool) {
 	for i := range g.hand {
 		l := &g.hand[i]
 		if l.Port != s.port || l.Protocol == "UDP" {
@@ -266,22 +361,41 @@ func (r *run) clash(g *gateway, s slot, c claim) (answer, bool) {
 			return refuse(ReasonNotAllowed, "listener %s answers %s but does not admit %ss from %s; widen its allowedRoutes", l.Name, s.hostname, c.object.Kind, namespaceOf(c.object)), true
 		}
 	}
+	if s.port == g.policy.HTTP.Port && g.plain() != nil {
+		return refuse(ReasonUnsupported, "port %d of %s carries the plain listener and cannot carry HTTPS too; choose another port", s.port, g), true
+	}
 	return answer{}, false
 }
 
-// answerCertificate decides the claims of Certificates that need no listener.
-// Only a listener of exactly the hostname counts as serving one: a wider
-// listener would present another certificate.
-func (r *run) answerCertificate(g *gateway, s slot, c claim) (answer, bool) {
+// answerCertificate decides the claim of a Certificate, or leaves it to be
+// wanted. Only a listener of exactly the hostname counts as serving one: a
+// wider listener would present another certificate.
+func (r *run) answerCertificate(g *gateway, s slot, c claim) {
 	for i := range g.hand {
 		l := &g.hand[i]
 		if l.Protocol != "HTTPS" || l.Port != s.port || l.Hostname != s.hostname {
 			continue
 		}
-		if !slices.ContainsFunc(l.CertificateRefs, func(ref ObjectName) bool { return ref.Name == c.certificate.SecretName }) {
-			return refuse(ReasonHostnameConflict, "listener %s answers %s with another Secret; name Secret %s in its certificateRefs, or remove the listener", l.Name, s.hostname, c.certificate.SecretName), true
+		if slices.ContainsFunc(l.CertificateRefs, func(ref ObjectName) bool { return ref.Name == c.certificate.SecretName }) {
+			r.verdict(c, accept(l.Name))
+		} else {
+			r.verdict(c, refuse(ReasonHostnameConflict, "listener %s answers %s with another Secret; name Secret %s in its certificateRefs, or remove the listener", l.Name, s.hostname, c.certificate.SecretName))
 		}
-		return accept(l.Name), true
+		return
 	}
-	return r.clash(g, s, c)
+	a, refused := g.clash(s, c)
+	if !refused {
+		a, refused = r.refusedByPolicy(g, c)
+	}
+	if !refused && g.policy.Certificates == Edge {
+		a, refused = refuse(ReasonUnsupported, "certificates: Edge serves no TLS; remove the annotation, or choose another mode"), true
+	}
+	if i := g.standingIndex(ListenerName(s.hostname, s.port)); !refused && i >= 0 {
+		a, refused = refuse(ReasonHostnameConflict, "listener %s of the apex answers %s with another Secret; drop the name from the Certificate", g.standing[i].Name, s.hostname), true
+	}
+	if refused {
+		r.verdict(c, a)
+		return
+	}
+	g.want(s, c)
 }

@@ -17,6 +17,10 @@ const (
 	KindGrant       = "ReferenceGrant"
 	KindNamespace   = "Namespace"
 	KindSecret      = "Secret"
+	KindService     = "Service"
+	KindIssuer      = "Issuer"
+	// KindClusterIssuer is an issuer for all namespaces.
+	KindClusterIssuer = "ClusterIssuer"
 )
 
 // The API groups of those kinds.
@@ -28,13 +32,18 @@ const (
 // Snapshot is what the engine sees of the world. The order of the objects
 // carries no meaning.
 type Snapshot struct {
-	Gateways     []*Gateway
+	Gateways []*Gateway
+	// ListenerSets are parents like Gateways, of which they are a part.
+	ListenerSets []*Gateway
 	Routes       []*Route
 	Certificates []*Certificate
 	Namespaces   []*Namespace
 	// Secrets holds names only, so that no computed name overwrites one.
 	Secrets []*Meta
 	Grants  []*ReferenceGrant
+	// Services holds names only.
+	Services []*Meta
+	Issuers  []*Issuer
 	// Complete says that the snapshot holds every object of the cluster. A
 	// post-render sees one release: what it does not see is unknown, never absent.
 	Complete bool
@@ -62,10 +71,19 @@ type Meta struct {
 	Known bool
 }
 
-// Gateway is a Gateway as far as the engine reads it.
+// Gateway is a Gateway, or a ListenerSet, as far as the engine reads it.
 type Gateway struct {
 	Meta
 	Listeners []SourceListener
+	// AllowedListeners says which namespaces' ListenerSets a Gateway takes: None
+	// (the API's default), Same, All or Selector.
+	AllowedListeners         string
+	AllowedListenersSelector *metav1.LabelSelector
+	// Parent is the Gateway of a ListenerSet.
+	Parent ParentRef
+	// Holders are the namespaces that hold a hostname, by hostname: they keep it
+	// in a race. The caller knows how long.
+	Holders map[string]string
 }
 
 // SourceListener is a listener that the snapshot's Gateway has.
@@ -79,10 +97,16 @@ type SourceListener struct {
 	AllowedFrom     string
 	AllowedSelector *metav1.LabelSelector
 	AllowedKinds    []GroupKind
-	// CertificateRefs names Secrets only.
+	// CertificateRefs names Secrets only; HasRefs says that there are references
+	// of any kind.
 	CertificateRefs []ObjectName
+	HasRefs         bool
+	// Owned says that our field manager owns the listener.
+	Owned bool
 	// Object is the listener as it was written.
 	Object map[string]any
+
+	admits []string // of a listener of ours that admits namespaces by name
 }
 
 // GroupKind names a kind of route.
@@ -97,11 +121,17 @@ type Route struct {
 	Meta
 	Hostnames []string
 	Parents   []ParentRef
+	// Backends are the backendRefs of each rule.
+	Backends [][]BackendRef
 	// RedirectsToHTTPS says that every rule of the route redirects to https.
 	RedirectsToHTTPS bool
 	// Object is the whole manifest of a route that gatewright made, else nil.
 	Object map[string]any
 }
+
+// BackendRef is one backendRef of a rule, with the API's defaults filled in but
+// for the namespace ("" is the route's own).
+type BackendRef struct{ Group, Kind, Namespace, Name string }
 
 // ParentRef is one parentRef of a route, with the API's defaults filled in but
 // for the namespace ("" is the route's own).
@@ -121,11 +151,21 @@ type Certificate struct {
 	Object map[string]any
 }
 
-// ReferenceGrant is a ReferenceGrant.
+// ReferenceGrant is a ReferenceGrant: each of From may name each of To.
 type ReferenceGrant struct {
 	Meta
+	From []BackendRef // Group, Kind and Namespace
+	To   []BackendRef // Group, Kind and Name, "" for any
 	// Object is the whole manifest.
 	Object map[string]any
+}
+
+// Issuer is a cert-manager Issuer or ClusterIssuer.
+type Issuer struct {
+	Meta
+	// ACME says that it orders from an ACME server; HTTP01 and DNS01 that it has
+	// solvers of the kind.
+	ACME, HTTP01, DNS01 bool
 }
 
 // Namespace is a namespace with its labels.

@@ -9,6 +9,20 @@ const (
 	unknown
 )
 
+// oneOfNamespaces says whether a namespace is in a list.
+func oneOfNamespaces(list []string, namespace string) tri {
+	answer := no
+	for _, name := range list {
+		switch sameNamespace(name, namespace) {
+		case yes:
+			return yes
+		case unknown:
+			answer = unknown
+		}
+	}
+	return answer
+}
+
 // sameNamespace compares two namespaces of which either may be that of the
 // release, not known and written "".
 func sameNamespace(a, b string) tri {

@@ -13,12 +13,10 @@ type wanted struct {
 	certificates []claim
 }
 
-// want notes a claim, unless the policy refuses it.
-func (r *run) want(g *gateway, s slot, c claim) {
-	if a, refused := r.refusedByPolicy(g, c); refused {
-		r.verdict(c, a)
-		return
-	}
+func (w *wanted) all() []claim { return append(slices.Clone(w.certificates), w.routes...) }
+
+// want notes a claim.
+func (g *gateway) want(s slot, c claim) {
 	w := g.wanted[s]
 	if w == nil {
 		w = &wanted{}
@@ -31,41 +29,52 @@ func (r *run) want(g *gateway, s slot, c claim) {
 	}
 }
 
-// refusedByPolicy checks a claim against the Gateway's policy: opting in and
-// out, the fence, and the namespaces that may claim. They are the claiming
-// object's, whatever its kind.
+// refusedByPolicy checks a claim against the policy: opting in and out, the
+// fence, and the namespaces that may claim. They are the claiming object's,
+// whatever its kind.
 func (r *run) refusedByPolicy(g *gateway, c claim) (answer, bool) {
 	manage := c.object.Annotations[AnnotationManage]
 	switch {
+	case g.barred != "":
+		return refuse(ReasonNotAllowed, "%s", g.barred), true
 	case manage == "false":
 		return refuse(ReasonOptedOut, "the annotation %s: \"false\" keeps it from adding a listener", AnnotationManage), true
 	case g.policy.Claims == ClaimsOptedIn && manage != "true":
 		return refuse(ReasonOptedOut, "%s takes claims of opted-in objects only; annotate this one with %s: \"true\"", g, AnnotationManage), true
 	}
-	if a, refused := r.refusedByFence(g, c); refused {
+	if outside := g.policy.outsideFence(c.hostname); outside != "" {
+		return refuse(ReasonNoHostname, "%s %s", g, outside), true
+	}
+	if a, refused := r.refusedByNamespaceFence(g, c); refused {
 		return a, true
 	}
 	return r.refusedByAttach(g, c)
 }
 
-func (r *run) refusedByFence(g *gateway, c claim) (answer, bool) {
-	p := &g.policy
-	if p.Apex != "" && c.hostname != p.Apex && !covers("*."+p.Apex, c.hostname) {
-		return refuse(ReasonNotAllowed, "%s serves %s and names below it only; change the hostname, or apex in its policy", g, p.Apex), true
+// outsideFence says why a hostname is outside the fence that holds for all
+// namespaces, or "".
+func (p *Policy) outsideFence(hostname string) string {
+	if p.Apex != "" && !slices.ContainsFunc(append([]string{p.Apex}, p.ChildApexes...), func(apex string) bool { return hostname == apex || covers("*."+apex, hostname) }) {
+		return fmt.Sprintf("serves %s and names below it only; change the hostname, or apex in the policy", strings.Join(append([]string{p.Apex}, p.ChildApexes...), ", "))
 	}
-	if len(p.Hostnames.Allow) > 0 && !coveredByAny(p.Hostnames.Allow, c.hostname) {
-		return refuse(ReasonNotAllowed, "%s allows %s only; change the hostname, or hostnames.allow in its policy", g, strings.Join(p.Hostnames.Allow, ", ")), true
+	if len(p.Hostnames.Allow) > 0 && !coveredByAny(p.Hostnames.Allow, hostname) {
+		return fmt.Sprintf("allows %s only; change the hostname, or hostnames.allow in the policy", strings.Join(p.Hostnames.Allow, ", "))
 	}
-	if len(p.Hostnames.PerNamespace) == 0 {
+	return ""
+}
+
+func (r *run) refusedByNamespaceFence(g *gateway, c claim) (answer, bool) {
+	fence := g.policy.Hostnames.PerNamespace
+	if len(fence) == 0 {
 		return answer{}, false
 	}
 	if c.object.Namespace == "" {
 		r.errs = append(r.errs, r.needNamespace(c.object, fmt.Sprintf("whether it may claim %s (hostnames.perNamespace of %s) depends on the namespace of the release", c.hostname, g)))
 		return answer{}, false
 	}
-	patterns, listed := p.Hostnames.PerNamespace[c.object.Namespace]
+	patterns, listed := fence[c.object.Namespace]
 	if !listed {
-		patterns = p.Hostnames.PerNamespace["*"]
+		patterns = fence["*"]
 	}
 	if coveredByAny(patterns, c.hostname) {
 		return answer{}, false
@@ -75,44 +84,35 @@ func (r *run) refusedByFence(g *gateway, c claim) (answer, bool) {
 
 func (r *run) refusedByAttach(g *gateway, c claim) (answer, bool) {
 	switch r.attaches(g, c.object) {
-	case yes:
-		return answer{}, false
+	case no:
+		return refuse(ReasonNotAllowed, "%s admits %s only; claim from there, or widen attach in its policy", g, describeAttach(g)), true
 	case unknown:
-		return answer{}, false
+		if g.policy.Attach.From == FromSelector && c.object.Namespace != "" {
+			r.find(Warning, CodeNamespaceLabels, c.object, fmt.Sprintf("the labels of %s are not known here, so it is taken to match attach.selector of %s; give them with --snapshot", namespaceOf(c.object), g))
+		} else {
+			r.errs = append(r.errs, r.needNamespace(c.object, fmt.Sprintf("whether %s admits it (attach: %s) depends on the namespace of the release", g, describeAttach(g))))
+		}
 	}
-	return refuse(ReasonNotAllowed, "%s admits %s only; claim from there, or widen attach in its policy", g, describeAttach(g)), true
+	return answer{}, false
 }
 
 // attaches says whether the policy lets the object's namespace claim.
 func (r *run) attaches(g *gateway, object *Meta) tri {
-	answer := no
 	switch attach := g.policy.Attach; attach.From {
 	case FromAll:
 		return yes
 	case FromSelector:
-		answer = r.selects(attach.Selector, object.Namespace)
-		if answer == unknown && object.Namespace != "" {
-			r.find(Warning, CodeNamespaceLabels, object, fmt.Sprintf("the labels of %s are not known here, so it is taken to match attach.selector of %s; give them with --snapshot", namespaceOf(object), g))
-			return yes
-		}
+		return r.selects(attach.Selector, object.Namespace)
 	case FromList:
-		for _, namespace := range attach.Namespaces {
-			answer = max(answer, sameNamespace(namespace, object.Namespace))
-		}
-		if slices.Contains(attach.Namespaces, object.Namespace) {
-			return yes
-		}
-	default:
-		answer = sameNamespace(g.Namespace, object.Namespace)
+		return oneOfNamespaces(attach.Namespaces, object.Namespace)
 	}
-	if answer == unknown {
-		r.errs = append(r.errs, r.needNamespace(object, fmt.Sprintf("whether %s admits it (attach: %s) depends on the namespace of the release", g, describeAttach(g))))
-	}
-	return answer
+	return sameNamespace(g.Namespace, object.Namespace)
 }
 
 func describeAttach(g *gateway) string {
 	switch attach := g.policy.Attach; attach.From {
+	case FromAll:
+		return "all namespaces"
 	case FromList:
 		return "namespaces " + strings.Join(attach.Namespaces, ", ")
 	case FromSelector:

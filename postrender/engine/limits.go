@@ -1,0 +1,137 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// headroom is what the sweep leaves free on a Gateway that a release renders:
+// its next version may bring listeners of its own, and one too many would be
+// refused as a whole.
+const headroom = 8
+
+// withinLimits holds a parent to the quota of namespaces and to the number of
+// listeners that it takes. A render that goes past one fails: a cut would throw
+// out a live name for a newcomer. In a cluster what exists stays, and the
+// newest claims are refused.
+func (r *run) withinLimits(g *gateway, listeners []Listener) []Listener {
+	over := r.overQuota(g, listeners)
+	limit := g.policy.MaxListeners
+	if r.snapshot.Complete && g.Annotations[AnnotationRendered] != "" {
+		limit = max(limit-headroom, 0)
+	}
+	over = append(over, r.overLimit(g, listeners, over, limit)...)
+	if len(over) == 0 {
+		return listeners
+	}
+	if !r.snapshot.Complete {
+		r.errs = append(r.errs, over[0].err)
+		return listeners
+	}
+	return r.refuseListeners(g, listeners, over)
+}
+
+// excess is a listener past a limit: the answer to its claims, and the error of
+// a render.
+type excess struct {
+	name   string
+	answer answer
+	err    error
+}
+
+func (r *run) overQuota(g *gateway, listeners []Listener) []excess {
+	quota := g.policy.MaxListenersPerNamespace
+	if quota == 0 {
+		return nil
+	}
+	var out []excess
+	counts := map[string]int{}
+	for _, l := range bySeniority(listeners) {
+		if len(l.claims) == 0 || l.Action == Remove {
+			continue
+		}
+		namespace := l.oldest().object.Namespace
+		counts[namespace]++
+		if counts[namespace] <= quota {
+			continue
+		}
+		message := fmt.Sprintf("%s may claim %d listeners, and %s is one more", namespaceOf(&Meta{Namespace: namespace}), quota, l.Hostname)
+		out = append(out, excess{l.Name, refuse(ReasonTooMany, "%s; drop a hostname, or raise maxListenersPerNamespace in the policy", message),
+			gatewayError(g.Gateway, message, "drop hostnames, or raise maxListenersPerNamespace in the policy")})
+	}
+	return out
+}
+
+func (r *run) overLimit(g *gateway, listeners []Listener, over []excess, limit int) []excess {
+	var out []excess
+	ours := 0
+	for _, l := range bySeniority(listeners) {
+		if l.Action == Remove || slices.ContainsFunc(over, func(e excess) bool { return e.name == l.Name }) {
+			continue
+		}
+		ours++
+		if len(g.hand)+ours <= limit || (r.snapshot.Complete && l.Action != Add) {
+			continue
+		}
+		out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s has %d listeners, and %d is the limit; spread the hostnames over more Gateways", g, len(g.hand)+ours-1, limit)})
+	}
+	for i := range out {
+		out[i].err = gatewayError(g.Gateway, fmt.Sprintf("it would have %d listeners (%d hand-written, %d computed), and %d is the limit", len(g.hand)+ours, len(g.hand), ours, limit),
+			"spread the hostnames over more Gateways, or serve some by a hand-written wildcard listener")
+	}
+	return out
+}
+
+// bySeniority puts what exists first, then the listeners of the oldest claims.
+func bySeniority(listeners []Listener) []Listener {
+	return slices.SortedStableFunc(slices.Values(listeners), func(a, b Listener) int {
+		return cmp.Or(cmp.Compare(a.newness(), b.newness()), compareAge(a.age(), b.age()), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Name, b.Name))
+	})
+}
+
+func (l *Listener) newness() int {
+	switch {
+	case l.Action != Add:
+		return 0
+	case len(l.claims) == 0:
+		return 1
+	}
+	return 2
+}
+
+func (l *Listener) age() *Meta {
+	if len(l.claims) == 0 {
+		return &Meta{}
+	}
+	return l.oldest().object
+}
+
+func (l *Listener) oldest() claim {
+	return slices.MinFunc(l.claims, func(a, b claim) int {
+		return cmp.Or(compareAge(a.object, b.object), compareMeta(a.object, b.object))
+	})
+}
+
+// refuseListeners takes listeners out of the plan again, with their
+// Certificates, and turns their verdicts.
+func (r *run) refuseListeners(g *gateway, listeners []Listener, over []excess) []Listener {
+	answers := map[string]answer{}
+	for _, e := range over {
+		answers[e.name] = e.answer
+	}
+	for i := range r.verdicts {
+		v := &r.verdicts[i]
+		a, refused := answers[v.Listener]
+		if refused && v.Parent.Kind == g.Kind && v.Parent.Name == g.Name && v.Parent.Namespace == g.Namespace {
+			v.Accepted, v.Reason, v.Message, v.Listener = false, a.reason, a.message, ""
+		}
+	}
+	return slices.DeleteFunc(listeners, func(l Listener) bool {
+		_, refused := answers[l.Name]
+		if refused && l.Action == Add {
+			delete(r.wantCertificates, ObjectName{g.Namespace, l.secretName})
+		}
+		return refused
+	})
+}

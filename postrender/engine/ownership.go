@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+)
+
+// OneNamespace is the value of hostnameOwnership that gives a hostname to one
+// namespace.
+const OneNamespace = "OneNamespace"
+
+// servedClaim is a claim that a standing listener serves. It waits for the
+// others, since the namespaces may race for the hostname.
+type servedClaim struct {
+	claim
+	listener string
+}
+
+func (r *run) answerByStanding(g *gateway, c claim, s *standing) {
+	if s.Mode != "Passthrough" {
+		r.depthFinding(g, c, s)
+	}
+	g.served = append(g.served, servedClaim{c, s.Name})
+}
+
+// verdictsOfServed decides the races on standing listeners, which all
+// namespaces of attach share: there a lost race is a verdict and a finding, and
+// keeps nobody out.
+func (r *run) verdictsOfServed() {
+	for _, g := range r.parents {
+		races := map[string][]claim{}
+		for _, s := range g.served {
+			key := s.listener + " " + s.hostname
+			races[key] = append(races[key], s.claim)
+		}
+		slices.SortStableFunc(g.served, func(a, b servedClaim) int { return compareMeta(a.object, b.object) })
+		r.sharedSNI(g, g.served)
+		for _, s := range g.served {
+			r.verdictOfServed(g, s, races[s.listener+" "+s.hostname])
+		}
+	}
+}
+
+func (r *run) verdictOfServed(g *gateway, s servedClaim, race []claim) {
+	holder, contested := g.holder(s.hostname, race)
+	if !contested || s.object.Namespace == holder {
+		r.verdict(s.claim, accept(s.listener))
+		return
+	}
+	r.verdict(s.claim, lost(g, s.hostname, holder))
+	r.find(Warning, CodeLostRace, s.object, fmt.Sprintf("%s belongs to namespace %s, and listener %s admits this route all the same, since it serves all namespaces; drop the hostname here", s.hostname, holder, s.listener))
+}
+
+func lost(g *gateway, hostname, holder string) answer {
+	return refuse(ReasonHostnameConflict, "%s of %s belongs to namespace %s, which claims it too; drop the hostname here, or there", hostname, g, holder)
+}
+
+// holder returns the namespace that a hostname belongs to, and whether others
+// claim it too. The one that held it before keeps it; a free name goes to
+// priority namespaces first, then to the oldest claim, then by namespace and
+// name. Claims of one namespace never conflict.
+func (g *gateway) holder(hostname string, claims []claim) (namespace string, contested bool) {
+	if g.policy.HostnameOwnership != OneNamespace || len(claims) == 0 {
+		return "", false
+	}
+	ranked := slices.SortedFunc(slices.Values(claims), func(a, b claim) int {
+		return cmp.Or(
+			cmp.Compare(g.rank(hostname, a.object), g.rank(hostname, b.object)),
+			compareAge(a.object, b.object),
+			cmp.Compare(a.object.Namespace, b.object.Namespace),
+			cmp.Compare(a.object.Name, b.object.Name))
+	})
+	namespace = ranked[0].object.Namespace
+	return namespace, slices.ContainsFunc(ranked, func(c claim) bool { return c.object.Namespace != namespace })
+}
+
+func (g *gateway) rank(hostname string, m *Meta) int {
+	switch {
+	case g.Holders[hostname] == m.Namespace && m.Namespace != "":
+		return 0
+	case slices.ContainsFunc(g.policy.PriorityNamespaces, func(pattern string) bool {
+		matched, err := path.Match(pattern, m.Namespace)
+		return err == nil && matched
+	}):
+		return 1
+	}
+	return 2
+}
+
+// own decides the race for a terminate listener and narrows it to the
+// namespace that the hostname belongs to. It returns the claims that are left.
+// A release sees only its own claims, so where several of its namespaces claim
+// a name nobody can say whose it is.
+func (r *run) own(g *gateway, s slot, w *wanted) (owner string, kept *wanted) {
+	all := append(slices.Clone(w.certificates), w.routes...)
+	owner, contested := g.holder(s.hostname, all)
+	if !contested {
+		return owner, w
+	}
+	if !r.snapshot.Complete {
+		r.answerAll(all, refuse(ReasonHostnameConflict, "%s belongs to one namespace, and this release claims it from several (%s); claim it from one", s.hostname, strings.Join(namespacesOf(all), ", ")))
+		return owner, &wanted{}
+	}
+	kept = &wanted{}
+	for _, c := range all {
+		switch {
+		case c.object.Namespace != owner:
+			r.verdict(c, lost(g, s.hostname, owner))
+		case c.certificate != nil:
+			kept.certificates = append(kept.certificates, c)
+		default:
+			kept.routes = append(kept.routes, c)
+		}
+	}
+	return owner, kept
+}
+
+// answerAll gives several claims one answer.
+func (r *run) answerAll(claims []claim, a answer) {
+	for _, c := range claims {
+		r.verdict(c, a)
+	}
+}
+
+func namespacesOf(claims []claim) []string {
+	var out []string
+	for _, c := range claims {
+		out = append(out, orNone(c.object.Namespace))
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// narrowed admits only the namespace that a hostname belongs to.
+func (r *run) narrowed(g *gateway, owner string) map[string]any {
+	return r.fromList(g, []string{owner})
+}

@@ -1,0 +1,59 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+)
+
+// keptBy says why a listener of ours that no claim asks for is not removable,
+// or "": a route pins it by name, or a route's wildcard, or the hostname of a
+// route that opted out, would lose service. Only a complete snapshot shows who
+// uses a listener; a release's own is simply rendered again.
+func (r *run) keptBy(g *gateway, old SourceListener, remaining []Listener) string {
+	if !r.snapshot.Complete {
+		return ""
+	}
+	others := g.others(old.Name, remaining)
+	for _, a := range g.attached {
+		switch {
+		case a.ref.SectionName == old.Name:
+			return fmt.Sprintf("%s pins it by name", &a.route.Meta)
+		case a.ref.SectionName != "" || (a.ref.Port != 0 && a.ref.Port != old.Port):
+			continue
+		}
+		for _, raw := range a.route.Hostnames {
+			hostname := normalOr(raw)
+			if r.wouldLose(g, a.route, old, hostname, others) {
+				return fmt.Sprintf("%s would lose %s", &a.route.Meta, old.Hostname)
+			}
+		}
+	}
+	return ""
+}
+
+// others returns the listeners that stay when one goes.
+func (g *gateway) others(name string, remaining []Listener) []SourceListener {
+	out := slices.DeleteFunc(g.standAndHand(), func(l SourceListener) bool { return l.Name == name })
+	if g.policy.HostnameOwnership == OneNamespace {
+		return out
+	}
+	for _, l := range remaining {
+		if len(l.claims) > 0 {
+			out = append(out, SourceListener{Name: l.Name, Hostname: l.Hostname, Port: l.Port, Protocol: l.Protocol, AllowedFrom: fromAttach})
+		}
+	}
+	return out
+}
+
+// wouldLose says whether a route that does not claim the listener's hostname
+// is served by it all the same, and by no other on the port.
+func (r *run) wouldLose(g *gateway, route *Route, old SourceListener, hostname string, others []SourceListener) bool {
+	optedOut := route.Annotations[AnnotationManage] == "false" && hostname == old.Hostname
+	if !optedOut && !(isWildcard(hostname) && hostname != old.Hostname && covers(hostname, old.Hostname)) {
+		return false
+	}
+	uses := func(l SourceListener) bool {
+		return l.Port == old.Port && covers(l.Hostname, old.Hostname) && admitsKind(&l, route.Kind) && r.admitsNamespace(g, &l, route.Namespace) != no
+	}
+	return uses(old) && !slices.ContainsFunc(others, uses)
+}

@@ -1,0 +1,178 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// answerTLSRoute decides the claims of a TLSRoute on one parent. It makes no
+// listener: hand-written TLS listeners and those of passthrough serve it.
+func (r *run) answerTLSRoute(route *Route, g *gateway, parent Parent, ref ParentRef) {
+	g.tlsRoutes = append(g.tlsRoutes, attachment{route, ref})
+	hostnames := route.Hostnames
+	if len(hostnames) == 0 {
+		hostnames = r.borrowed(route, g, parent)
+	}
+	if len(hostnames) == 0 {
+		r.verdict(claim{object: &route.Meta, parent: parent}, refuse(ReasonNoMatchingParent, "%s has no TLS listener %s that would lend the route a hostname; name one that it has, or add the entry to passthrough in its policy", g, orNone(pinOrNone(parent))))
+		return
+	}
+	for _, raw := range hostnames {
+		hostname, err := NormalizeHostname(raw)
+		if err != nil {
+			r.verdict(claim{object: &route.Meta, parent: parent, hostname: raw}, refuse(ReasonUnsupported, "%q %v; correct spec.hostnames", raw, err))
+			continue
+		}
+		c := claim{object: &route.Meta, parent: parent, hostname: hostname}
+		r.answerTLS(route, g, c)
+	}
+}
+
+func pinOrNone(p Parent) string {
+	if p.SectionName == "" && p.Port == 0 {
+		return ""
+	}
+	return pin(p)
+}
+
+func (r *run) answerTLS(route *Route, g *gateway, c claim) {
+	listeners := g.selectedBy(c)
+	if len(listeners) == 0 {
+		switch {
+		case c.pinned():
+			r.verdict(c, refuse(ReasonNoMatchingParent, "%s has no listener %s; name one that it has", g, pin(c.parent)))
+		default:
+			r.verdict(c, refuse(ReasonNotAllowed, "%s has no TLS listener for a TLSRoute; add the hostname to passthrough in its policy, or write a listener by hand (protocol TLS, tls.mode Passthrough)", g))
+		}
+		return
+	}
+	a := r.bestAnswer(route, g, c, listeners)
+	if i := g.standingIndex(a.listener); a.accepted && i >= 0 {
+		r.answerByStanding(g, c, &g.standing[i])
+		return
+	}
+	r.verdict(c, a)
+}
+
+// borrowed returns the hostnames of the TLS listeners that the route's
+// parentRef selects: those that would admit it, or the one that it names, so
+// that a refusal is heard. Only v1alpha2 allows a TLSRoute without hostnames.
+func (r *run) borrowed(route *Route, g *gateway, parent Parent) []string {
+	var out []string
+	c := claim{parent: parent}
+	for _, l := range g.selectedBy(c) {
+		named := parent.SectionName != ""
+		if l.Protocol == "TLS" && l.Hostname != "" && (named || r.admitsNamespace(g, &l, route.Namespace) != no) {
+			out = append(out, l.Hostname)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// withdrawnBy returns the passthrough listener that takes a hostname from a
+// terminate listener under withdraw: Served, whatever their ports: one that a
+// TLSRoute claims, which can attach to it and forwards to a backend that is
+// there. Where one of these is not known, nothing is withdrawn.
+func (r *run) withdrawnBy(g *gateway, hostname string) *standing {
+	if g.policy.Withdraw != "Served" {
+		return nil
+	}
+	for i := range g.passthrough {
+		s := &g.passthrough[i]
+		if !intersects(s.Hostname, hostname) {
+			continue
+		}
+		for _, a := range g.tlsRoutes {
+			if r.takes(a, g, s, hostname) && r.forwards(a.route) == yes {
+				return s
+			}
+		}
+	}
+	return nil
+}
+
+// takes says whether a TLSRoute claims the hostname and can attach for it to
+// the passthrough listener. A wildcard claims a name below it only where the
+// listener is for that very name: an exact name is matched before a wildcard.
+func (r *run) takes(a attachment, g *gateway, s *standing, hostname string) bool {
+	l := s.asSource(g)
+	c := claim{parent: Parent{SectionName: a.ref.SectionName, Port: a.ref.Port}}
+	if !c.selects(l.Name, l.Port) || r.admitsNamespace(g, &l, a.route.Namespace) != yes {
+		return false
+	}
+	if len(a.route.Hostnames) == 0 {
+		return s.Hostname == hostname
+	}
+	return slices.ContainsFunc(a.route.Hostnames, func(raw string) bool {
+		claimed := normalOr(raw)
+		return claimed == hostname || (s.Hostname == hostname && covers(claimed, hostname))
+	})
+}
+
+// forwards says whether some rule of the route has a backend that is there: a
+// Service of its namespace, or of another one that grants it. What is not in
+// an incomplete snapshot is unknown; a backend of another kind never counts,
+// since nobody here can say that it is there.
+func (r *run) forwards(route *Route) tri {
+	answer := no
+	for _, rule := range route.Backends {
+		for _, b := range rule {
+			if a := r.resolves(route, b); a == yes {
+				return yes
+			} else if a == unknown {
+				answer = unknown
+			}
+		}
+	}
+	return answer
+}
+
+func (r *run) resolves(route *Route, b BackendRef) tri {
+	if b.Group != "" || b.Kind != KindService {
+		return no
+	}
+	namespace := cmp.Or(b.Namespace, route.Namespace)
+	if !r.services[ObjectName{namespace, b.Name}] {
+		return r.absent()
+	}
+	if sameNamespace(namespace, route.Namespace) == yes || r.granted(namespace, route, b) {
+		return yes
+	}
+	return r.absent()
+}
+
+// absent is what not finding an object means.
+func (r *run) absent() tri {
+	if r.snapshot.Complete {
+		return no
+	}
+	return unknown
+}
+
+func (r *run) granted(namespace string, route *Route, b BackendRef) bool {
+	return slices.ContainsFunc(r.grantsIn[namespace], func(g *ReferenceGrant) bool {
+		from := BackendRef{Group: GatewayGroup, Kind: route.Kind, Namespace: route.Namespace}
+		return slices.Contains(g.From, from) && slices.ContainsFunc(g.To, func(to BackendRef) bool {
+			return to.Group == "" && to.Kind == KindService && (to.Name == "" || to.Name == b.Name)
+		})
+	})
+}
+
+// sharedSNI warns of two TLSRoutes of one namespace on one hostname of a
+// listener: nothing merges them, so one is never reached.
+func (r *run) sharedSNI(g *gateway, claims []servedClaim) {
+	first := map[string]*Meta{}
+	for _, s := range claims {
+		if s.object.Kind != KindTLSRoute {
+			continue
+		}
+		key := s.listener + " " + s.hostname + " " + s.object.Namespace
+		if other := first[key]; other == nil {
+			first[key] = s.object
+		} else if other != s.object {
+			r.find(Warning, CodeSharedSNI, s.object, fmt.Sprintf("%s of %s sends %s to %s already, and nothing merges two TLSRoutes: one of them is never reached; remove one", s.listener, g, s.hostname, other))
+		}
+	}
+}
