@@ -79,3 +79,14 @@ func sourceComment(text []byte) string {
 	}
 	return ""
 }
+
+// filenameIn returns the template that Helm 4 names in a document, even in one
+// that cannot be parsed, or "".
+func filenameIn(text []byte) string {
+	_, rest, found := bytes.Cut(text, []byte(filenameAnnotation+":"))
+	if !found {
+		return ""
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(string(rest[:lineEnd(rest, 0)]), " '\""), "'")
+	return strings.TrimRight(name, " \"}\r\n")
+}

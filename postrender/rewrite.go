@@ -103,9 +103,18 @@ func setNode(m *yaml.Node, key string, value any) error {
 
 // nodeOf returns a value as the nodes of what we would write.
 func nodeOf(value any) (*yaml.Node, error) {
-	t, err := parse([]byte(encodePair("value", value, 0, style{step: 2})))
+	text := inline(value)
+	if isCollection(value) {
+		switch value := value.(type) {
+		case map[string]any:
+			text = string(Encode(value))
+		case []any:
+			text = encodeItems(value, 0, style{step: 2})
+		}
+	}
+	t, err := parse([]byte(text))
 	if err != nil {
 		return nil, err
 	}
-	return t.root.Content[1], nil
+	return t.root, nil
 }

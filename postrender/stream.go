@@ -124,14 +124,14 @@ func (d *documentReader) read() error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	where := fmt.Sprintf("in the document that begins at line %d", d.line)
-	if wrong.line > 0 {
-		where = fmt.Sprintf("line %d", d.line+wrong.line-1)
+	line := fmt.Sprintf("line %d", d.line+wrong.line-1)
+	if wrong.line == 0 {
+		line = fmt.Sprintf("line %d or below", d.line)
 	}
 	return &engine.Error{
 		Object:  fmt.Sprintf("document %d", d.number),
-		Source:  cmp.Or(d.comment, d.stream.options.Source),
-		Message: fmt.Sprintf("invalid YAML, %s: %s", where, wrong.message),
+		Source:  cmp.Or(filenameIn(d.stream.documents[d.index]), d.comment, d.stream.options.Source),
+		Message: line + ": " + wrong.message,
 		Fix:     "correct the template that renders it",
 	}
 }
@@ -192,8 +192,7 @@ func (d *documentReader) add(value map[string]any, at keyPath, in list) {
 	for _, twice := range d.decoder.duplicates {
 		d.stream.findings = append(d.stream.findings, engine.Finding{
 			Severity: engine.Warning, Code: engine.CodeDuplicateKey, Object: o.String(), Source: o.source,
-			Message: fmt.Sprintf("the key %q stands twice in one mapping, at line %d and at line %d; the last one counts, as it does for Helm: remove the other",
-				twice.key, d.line+twice.first-1, d.line+twice.last-1),
+			Message: twice + " stands twice; the last one counts, as it does for Helm: remove the other",
 		})
 	}
 }
