@@ -33,7 +33,7 @@ func (t *tree) decode() (any, error) {
 	return new(decoder).value(t.root)
 }
 
-func (d *decoder) value(n *yaml.Node) (any, error) {
+func (d *decoder) value(n *yaml.Node) (value any, err error) {
 	if err := d.charge(n); err != nil {
 		return nil, err
 	}
@@ -43,7 +43,11 @@ func (d *decoder) value(n *yaml.Node) (any, error) {
 	case yaml.SequenceNode:
 		return d.sequence(n)
 	case yaml.AliasNode:
-		return d.alias(n, d.value)
+		err = d.alias(n, func(target *yaml.Node) (err error) {
+			value, err = d.value(target)
+			return err
+		})
+		return value, err
 	}
 	return scalar(n)
 }
@@ -60,9 +64,9 @@ func (d *decoder) charge(n *yaml.Node) error {
 }
 
 // alias calls f with the node that an alias stands for.
-func (d *decoder) alias(n *yaml.Node, f func(*yaml.Node) (any, error)) (any, error) {
+func (d *decoder) alias(n *yaml.Node, f func(*yaml.Node) error) error {
 	if d.open[n.Alias] {
-		return nil, &syntaxError{n.Line, fmt.Sprintf("the anchor %q contains itself", n.Value)}
+		return &syntaxError{n.Line, fmt.Sprintf("the anchor %q contains itself", n.Value)}
 	}
 	if d.open == nil {
 		d.open = map[*yaml.Node]bool{}

@@ -72,7 +72,7 @@ func isComment(line []byte) bool {
 // sourceComment returns the template that Helm 3 names above the content of a
 // document, or "".
 func sourceComment(text []byte) string {
-	for line := range bytes.Lines(text[:content(text)]) {
+	for line := range bytes.Lines(text[bodyStart(text):content(text)]) {
 		if name, found := strings.CutPrefix(string(line), "# Source: "); found {
 			return strings.TrimSpace(name)
 		}

@@ -145,23 +145,16 @@ func (d *documentReader) objects(n *yaml.Node, at keyPath, in list) error {
 		return err
 	}
 	if n.Kind == yaml.AliasNode {
-		_, err := d.decoder.alias(n, func(target *yaml.Node) (any, error) {
-			return nil, d.objects(target, at, in)
-		})
-		return err
+		return d.decoder.alias(n, func(target *yaml.Node) error { return d.objects(target, at, in) })
 	}
 	if n.Kind != yaml.MappingNode {
 		return nil
 	}
-	kind, items := direct(n, "kind"), direct(n, "items")
-	if strings.HasSuffix(kind.Value, "List") && items.Kind == yaml.SequenceNode {
-		in = list{strings.TrimSuffix(kind.Value, "List"), direct(n, "apiVersion").Value}
-		for i, item := range items.Content {
-			if err := d.objects(item, append(slices.Clip(at), "items", i), in); err != nil {
-				return err
-			}
+	if kind := direct(n, "kind").Value; strings.HasSuffix(kind, "List") {
+		if i := childIndex(n, "items"); i >= 0 {
+			in = list{strings.TrimSuffix(kind, "List"), direct(n, "apiVersion").Value}
+			return d.items(n.Content[i], append(slices.Clip(at), "items"), in)
 		}
-		return nil
 	}
 	d.decoder.duplicates = nil
 	value, err := d.decoder.value(n)
@@ -169,6 +162,21 @@ func (d *documentReader) objects(n *yaml.Node, at keyPath, in list) error {
 		return err
 	}
 	d.add(value.(map[string]any), at, in)
+	return nil
+}
+
+func (d *documentReader) items(n *yaml.Node, at keyPath, in list) error {
+	if n.Kind == yaml.AliasNode {
+		return d.decoder.alias(n, func(target *yaml.Node) error { return d.items(target, at, in) })
+	}
+	if n.Kind != yaml.SequenceNode {
+		return nil
+	}
+	for i, item := range n.Content {
+		if err := d.objects(item, append(slices.Clip(at), i), in); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
