@@ -1,7 +1,6 @@
 package postrender
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,8 +12,6 @@ import (
 
 	"github.com/gatewright/gatewright/postrender/engine"
 )
-
-var update = flag.Bool("update", false, "rewrite the expected texts (the run still fails)")
 
 // TestSplice adds an annotation and two listeners to Gateways in all the forms
 // that YAML has. A file of testdata/splice holds the Gateway and how it looks
@@ -46,14 +43,13 @@ func TestSpliceBytes(t *testing.T) {
 	const block = "metadata:\n  name: edge\nspec:\n  listeners:\n  - name: http\n    port: 80\n"
 	want := edited(t, block)
 	crlf := func(s string) string { return strings.ReplaceAll(s, "\n", "\r\n") }
-	mixed := func(s string) string {
-		return strings.Replace(strings.TrimSuffix(crlf(s), "\r\n"), "spec:\r", "---\n# Source: a/b.yaml\nspec:\r", 0)
-	}
+	const source = "---\n# Source: c/templates/gw.yaml\n"
 	for _, c := range []struct{ name, in, want string }{
 		{"no final newline", strings.TrimSuffix(block, "\n"), want},
 		{"CRLF", crlf(block), crlf(want)},
-		{"CRLF below LF, no final newline", "---\n# Source: c/templates/gw.yaml\n" + mixed(block), "---\n# Source: c/templates/gw.yaml\n" + crlf(want)},
-		{"CRLF below LF, LF at the end", "---\n# Source: c/templates/gw.yaml\n" + mixed(block) + "\n", ""},
+		{"CRLF below LF", source + crlf(block), source + crlf(want)},
+		{"CRLF below LF, no final newline", source + strings.TrimSuffix(crlf(block), "\r\n"), source + crlf(want)},
+		{"CRLF below LF, LF at the end", source + crlfBelow(block), ""},
 		{"byte order mark", "\ufeff" + block, "\ufeff" + want},
 		{"byte order mark and separator", "\ufeff---\n" + block, "\ufeff---\n" + want},
 		{"blanks behind the separator", "---  \t\n" + block, "---  \t\n" + want},
@@ -69,6 +65,63 @@ func TestSpliceBytes(t *testing.T) {
 				t.Errorf("mixed line ends: %q", got)
 			}
 		})
+	}
+}
+
+// TestSpliceRefused are Gateways that cannot be edited.
+func TestSpliceRefused(t *testing.T) {
+	for _, c := range []struct{ name, in, want string }{
+		{"no spec", "metadata: {name: edge}\n", "spec is missing or no mapping"},
+		{"a directive, and aliases", "%TAG ! tag:x:\n---\nmetadata: {name: edge}\nspec:\n  listeners: &l\n  - a: !b c\n  copy: *l\n", errNoEdit.message},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, err := apply([]byte(c.in), setItems{at: keyPath{"spec", "listeners"}, add: twoListeners()})
+			if err == nil || err.Error() != c.want {
+				t.Errorf("got the error %v and %q, want %q", err, out, c.want)
+			}
+		})
+	}
+}
+
+// TestSpliceRemoves takes listeners out.
+func TestSpliceRemoves(t *testing.T) {
+	const head, tail = "spec:\n  listeners:\n", "  other: 1\n"
+	items := []string{"  # of a\n  - name: a # a\n    port: 1\n", "\n  # of b\n  - {name: b}\n", "  # of c\n  - name: c\n    note: |\n      x\n"}
+	flow := func(items ...string) string { return "spec: {listeners: [" + strings.Join(items, ", ") + "]}\n" }
+	for _, c := range []struct {
+		name, in string
+		remove   []int
+		want     string
+	}{
+		{"the first", head + strings.Join(items, "") + tail, []int{0}, head + "  # of a\n" + items[1] + items[2] + tail},
+		{"one between", head + strings.Join(items, "") + tail, []int{1}, head + items[0] + "\n  # of b\n" + items[2] + tail},
+		{"the last", head + strings.Join(items, "") + tail, []int{2}, head + items[0] + items[1] + "  # of c\n" + tail},
+		{"the last of the document", head + strings.Join(items, ""), []int{2, 1}, head + items[0] + "\n  # of b\n  # of c\n"},
+		{"all", head + strings.Join(items, "") + tail, []int{0, 1, 2}, "spec:\n  listeners: []\n  other: 1\n"},
+		{"flow, the first", flow("{name: a, x: [1]}", "{name: 'b]'}", "{}"), []int{0}, flow("{name: 'b]'}", "{}")},
+		{"flow, the last", flow("{name: a, x: [1]}", "{name: 'b]'}", "{}"), []int{2, 1}, flow("{name: a, x: [1]}")},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			change := setItems{at: keyPath{"spec", "listeners"}, remove: map[int]bool{}}
+			for _, i := range c.remove {
+				change.remove[i] = true
+			}
+			got, err := apply([]byte(c.in), change)
+			if diff := cmp.Diff(c.want, string(got)); diff != "" || err != nil {
+				t.Errorf("unexpected text, error %v (-want +got):\n%s", err, diff)
+			}
+		})
+	}
+}
+
+// TestSpliceAliasOfItem edits a Gateway that a List holds twice: the other one
+// stays.
+func TestSpliceAliasOfItem(t *testing.T) {
+	in := "kind: List\nitems:\n- &gw\n  spec:\n    listeners: []\n- *gw # again\n"
+	out, err := apply([]byte(in), setItems{at: keyPath{"items", 1, "spec", "listeners"}, add: []any{map[string]any{"name": "a"}}})
+	want := "kind: List\nitems:\n  - spec:\n      listeners: []\n  # again\n  - spec:\n      listeners:\n        - name: a\n"
+	if diff := cmp.Diff(want, string(out)); diff != "" || err != nil {
+		t.Errorf("unexpected text, error %v (-want +got):\n%s", err, diff)
 	}
 }
 
@@ -121,10 +174,11 @@ func glob(t testing.TB, pattern string) []string {
 
 func caseName(file string) string { return strings.TrimSuffix(filepath.Base(file), ".txtar") }
 
-// rewriteCase writes what was got into a file of expectations, if asked to.
+// rewriteCase writes what was got into a file of expectations, if UPDATE=1 asks
+// for it. The run still fails, so that the difference is looked at.
 func rewriteCase(t *testing.T, file string, archive *txtar.Archive) {
 	t.Helper()
-	if !*update {
+	if os.Getenv("UPDATE") == "" {
 		return
 	}
 	if err := os.WriteFile(file, txtar.Format(archive), 0o644); err != nil {
