@@ -1,7 +1,6 @@
 package postrender
 
 import (
-	"errors"
 	"reflect"
 
 	yaml "go.yaml.in/yaml/v3"
@@ -18,7 +17,19 @@ type change interface {
 	rewrite(root *yaml.Node, wanted any) error
 }
 
-var errNoEdit = errors.New("its YAML cannot be edited without changing other parts of the document")
+// editError is why a change cannot be made, and what to do.
+type editError struct{ message, fix string }
+
+func (e *editError) Error() string { return e.message }
+
+var errNoEdit = &editError{
+	"its YAML cannot be edited without changing other parts of the document",
+	"write the listeners and annotations of the manifest without aliases, merge keys and directives",
+}
+
+func noMapping(at keyPath) error {
+	return &editError{at.String() + " is missing or no mapping", "correct the manifest"}
+}
 
 // apply returns the text with the change in it. Whatever way it was made, the
 // new text says what the old one said and the change, and nothing else.
@@ -72,7 +83,7 @@ func (c setItems) want(root any) error {
 	last := len(c.at) - 1
 	parent, isMap := lookup(root, c.at[:last]).(map[string]any)
 	if !isMap {
-		return errNoEdit
+		return noMapping(c.at[:last])
 	}
 	items, _ := lookup(root, c.at).([]any)
 	kept := make([]any, 0, len(items)+len(c.add))
@@ -137,7 +148,7 @@ func (c setText) want(root any) error {
 	last := len(c.at) - 1
 	parent, isMap := lookup(root, c.at[:last]).(map[string]any)
 	if !isMap {
-		return errNoEdit
+		return noMapping(c.at[:last])
 	}
 	m, isMap := lookup(root, c.at).(map[string]any)
 	if !isMap {

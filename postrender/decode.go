@@ -18,15 +18,11 @@ const maxExpanded = 100_000
 // int64 and float64: what the API server would read, but for numbers that fit
 // neither, which stay json.Number, and dates, which stay strings.
 type decoder struct {
-	expanded   int
-	open       map[*yaml.Node]bool // anchors whose aliases are being expanded
-	duplicates []duplicate
-}
-
-// duplicate is a key that stands twice in one mapping.
-type duplicate struct {
-	key         string
-	first, last int // lines
+	expanded int
+	open     map[*yaml.Node]bool // anchors whose aliases are being expanded
+	at       keyPath             // of the value that is being decoded
+	// duplicates are the places of keys that stand twice in one mapping.
+	duplicates []string
 }
 
 // decode returns the whole document as values.
@@ -37,7 +33,7 @@ func (t *tree) decode() (any, error) {
 	return new(decoder).value(t.root)
 }
 
-func (d *decoder) value(n *yaml.Node) (any, error) {
+func (d *decoder) value(n *yaml.Node) (value any, err error) {
 	if err := d.charge(n); err != nil {
 		return nil, err
 	}
@@ -47,7 +43,11 @@ func (d *decoder) value(n *yaml.Node) (any, error) {
 	case yaml.SequenceNode:
 		return d.sequence(n)
 	case yaml.AliasNode:
-		return d.alias(n, d.value)
+		err = d.alias(n, func(target *yaml.Node) (err error) {
+			value, err = d.value(target)
+			return err
+		})
+		return value, err
 	}
 	return scalar(n)
 }
@@ -64,9 +64,9 @@ func (d *decoder) charge(n *yaml.Node) error {
 }
 
 // alias calls f with the node that an alias stands for.
-func (d *decoder) alias(n *yaml.Node, f func(*yaml.Node) (any, error)) (any, error) {
+func (d *decoder) alias(n *yaml.Node, f func(*yaml.Node) error) error {
 	if d.open[n.Alias] {
-		return nil, &syntaxError{n.Line, fmt.Sprintf("the anchor %q contains itself", n.Value)}
+		return &syntaxError{n.Line, fmt.Sprintf("the anchor %q contains itself", n.Value)}
 	}
 	if d.open == nil {
 		d.open = map[*yaml.Node]bool{}
@@ -78,8 +78,8 @@ func (d *decoder) alias(n *yaml.Node, f func(*yaml.Node) (any, error)) (any, err
 
 func (d *decoder) sequence(n *yaml.Node) (any, error) {
 	items := make([]any, 0, len(n.Content))
-	for _, c := range n.Content {
-		item, err := d.value(c)
+	for i, c := range n.Content {
+		item, err := d.below(i, c)
 		if err != nil {
 			return nil, err
 		}
@@ -88,9 +88,16 @@ func (d *decoder) sequence(n *yaml.Node) (any, error) {
 	return items, nil
 }
 
+// below decodes a value of a mapping or a list.
+func (d *decoder) below(step any, n *yaml.Node) (any, error) {
+	d.at = append(d.at, step)
+	value, err := d.value(n)
+	d.at = d.at[:len(d.at)-1]
+	return value, err
+}
+
 func (d *decoder) mapping(n *yaml.Node) (any, error) {
 	out := make(map[string]any, len(n.Content)/2)
-	lines := make(map[string]int, len(n.Content)/2)
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if isMerge(n.Content[i]) {
 			continue
@@ -99,11 +106,10 @@ func (d *decoder) mapping(n *yaml.Node) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if first, found := lines[key]; found {
-			d.duplicates = append(d.duplicates, duplicate{key, first, n.Content[i].Line})
+		if _, found := out[key]; found {
+			d.duplicates = append(d.duplicates, append(d.at, key).String())
 		}
-		lines[key] = n.Content[i].Line
-		if out[key], err = d.value(n.Content[i+1]); err != nil {
+		if out[key], err = d.below(key, n.Content[i+1]); err != nil {
 			return nil, err
 		}
 	}

@@ -11,10 +11,11 @@
 //
 //	split.go, layout.go   the stream cut into documents
 //	scan.go               which of them can concern us
-//	parse.go, decode.go   a document as nodes, and as maps
-//	stream.go             the objects in it, for the engine
-//	edit.go, change.go    what the plan changes, document by document
-//	splice*.go, flow.go   a change as text
+//	parse.go, decode.go, path.go   a document as nodes, and as maps
+//	stream.go, identity.go  the objects in it, for the engine
+//	edit.go, companions.go  what the plan changes, document by document
+//	change.go             one change, proven right
+//	splice.go, flow.go    a change as text
 //	rewrite.go            a change as nodes, where the text cannot show it
 //	encode.go, scalar.go  what we add, as YAML
 //	render.go             all of it in a row

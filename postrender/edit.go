@@ -2,6 +2,7 @@ package postrender
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 
 	"github.com/gatewright/gatewright/postrender/engine"
@@ -104,10 +105,11 @@ func listenerChange(o *object, listeners []engine.Listener) (c setItems, changes
 func (e *editor) apply(o *object, c change) error {
 	text, err := apply(e.text(o.document), c)
 	if err != nil {
-		return &engine.Error{
-			Object: o.String(), Source: o.source, Message: err.Error(),
-			Fix: "write the listeners and annotations of the manifest without aliases, merge keys and directives",
+		failure := &engine.Error{Object: o.String(), Source: o.source, Message: err.Error()}
+		if cause, is := errors.AsType[*editError](err); is {
+			failure.Fix = cause.fix
 		}
+		return failure
 	}
 	e.texts[o.document] = text
 	return nil

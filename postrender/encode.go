@@ -43,7 +43,7 @@ func encodePair(key string, value any, column int, s style) string {
 // stands at a column.
 func encodeUnder(value any, column int, s style) string {
 	e := encoder{style: s}
-	e.under(value, column, nil)
+	e.under(value, column, listenerKeys)
 	return e.out.String()
 }
 
@@ -68,15 +68,19 @@ func (e *encoder) mapping(m map[string]any, column int, first []string, isItem b
 			e.indent(column)
 		}
 		e.out.WriteString(quote(key) + ":")
-		var below []string
-		switch key {
-		case "metadata":
-			below = metadataKeys
-		case "listeners":
-			below = listenerKeys
-		}
-		e.value(m[key], column, below)
+		e.value(m[key], column, below(key))
 	}
+}
+
+// below returns which keys come first in what stands below a key.
+func below(key string) []string {
+	switch key {
+	case "metadata":
+		return metadataKeys
+	case "listeners":
+		return listenerKeys
+	}
+	return nil
 }
 
 // value writes what stands behind a key.
@@ -128,11 +132,11 @@ func inline(value any) string {
 	if s, isString := value.(string); isString {
 		return quote(s)
 	}
-	return flow(value)
+	return flow(value, nil)
 }
 
 // flow returns a value in flow style, which is JSON.
-func flow(value any) string {
+func flow(value any, first []string) string {
 	switch value := value.(type) {
 	case string:
 		return doubleQuote(value)
@@ -147,28 +151,28 @@ func flow(value any) string {
 	case nil:
 		return "null"
 	case []any:
-		return "[" + join(flowEntries(value), ", ") + "]"
+		return "[" + strings.Join(flowEntries(value, first), ", ") + "]"
 	case map[string]any:
 		var pairs []string
-		for _, key := range sortedKeys(value, listenerKeys) {
+		for _, key := range sortedKeys(value, first) {
 			pairs = append(pairs, flowPair(key, value[key]))
 		}
-		return "{" + join(pairs, ", ") + "}"
+		return "{" + strings.Join(pairs, ", ") + "}"
 	}
 	return doubleQuote(fmt.Sprint(value))
 }
 
-func flowPair(key string, value any) string { return doubleQuote(key) + ": " + flow(value) }
+func flowPair(key string, value any) string {
+	return doubleQuote(key) + ": " + flow(value, below(key))
+}
 
-func flowEntries(items []any) []string {
+func flowEntries(items []any, first []string) []string {
 	var out []string
 	for _, item := range items {
-		out = append(out, flow(item))
+		out = append(out, flow(item, first))
 	}
 	return out
 }
-
-func join(entries []string, separator string) string { return strings.Join(entries, separator) }
 
 // sortedKeys returns the keys of a mapping, some of them first.
 func sortedKeys(m map[string]any, first []string) []string {

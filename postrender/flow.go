@@ -2,6 +2,7 @@ package postrender
 
 import (
 	"bytes"
+	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
 )
@@ -46,10 +47,10 @@ func (t *tree) gap(n *yaml.Node) string {
 
 // setFlowItems takes items out of a flow list and adds others at its end.
 func (t *tree) setFlowItems(n *yaml.Node, remove map[int]bool, add []any) [][]byte {
-	entries := flowEntries(add)
+	entries := flowEntries(add, listenerKeys)
 	gap := t.gap(n)
 	if len(remove) == 0 {
-		return t.insertFlow(n, join(entries, ","+gap))
+		return t.insertFlow(n, strings.Join(entries, ","+gap))
 	}
 	open := t.offset(n)
 	closing, found := flowEnd(t.text, open)
@@ -69,7 +70,7 @@ func (t *tree) setFlowItems(n *yaml.Node, remove map[int]bool, add []any) [][]by
 		all = append(all, string(t.text[from:to+1]))
 	}
 	last := len(bytes.TrimRight(t.text[:closing], " \t\r\n"))
-	return [][]byte{t.replace(span{t.offset(n.Content[0]), last, join(append(all, entries...), ","+gap)})}
+	return [][]byte{t.replace(span{t.offset(n.Content[0]), last, strings.Join(append(all, entries...), ","+gap)})}
 }
 
 // fillFlow gives a value to a key of a flow mapping whose value is null or
@@ -85,8 +86,8 @@ func (t *tree) fillFlow(n *yaml.Node, value any) [][]byte {
 		end = closing + 1
 	}
 	return [][]byte{
-		t.replace(span{at, end, flow(value)}),
-		t.replace(span{at, end, " " + flow(value)}), // there was nothing behind the colon
+		t.replace(span{at, end, flow(value, listenerKeys)}),
+		t.replace(span{at, end, " " + flow(value, listenerKeys)}), // there was nothing behind the colon
 	}
 }
 

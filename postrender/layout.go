@@ -72,10 +72,21 @@ func isComment(line []byte) bool {
 // sourceComment returns the template that Helm 3 names above the content of a
 // document, or "".
 func sourceComment(text []byte) string {
-	for line := range bytes.Lines(text[:content(text)]) {
+	for line := range bytes.Lines(text[bodyStart(text):content(text)]) {
 		if name, found := strings.CutPrefix(string(line), "# Source: "); found {
 			return strings.TrimSpace(name)
 		}
 	}
 	return ""
+}
+
+// filenameIn returns the template that Helm 4 names in a document, even in one
+// that cannot be parsed, or "".
+func filenameIn(text []byte) string {
+	_, rest, found := bytes.Cut(text, []byte(filenameAnnotation+":"))
+	if !found {
+		return ""
+	}
+	name, _, _ := strings.Cut(strings.TrimLeft(string(rest[:lineEnd(rest, 0)]), " '\""), "'")
+	return strings.TrimRight(name, " \"}\r\n")
 }

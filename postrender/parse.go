@@ -76,13 +76,13 @@ var (
 func syntax(err error) *syntaxError {
 	found := yamlError.FindStringSubmatch(err.Error())
 	if found == nil {
-		return &syntaxError{message: err.Error()}
+		return &syntaxError{message: "invalid YAML: " + err.Error()}
 	}
 	line, _ := strconv.Atoi(found[1]) // "" is 0
 	if line > 0 && lineBefore.MatchString(found[2]) {
 		line++
 	}
-	return &syntaxError{line, found[2]}
+	return &syntaxError{line, "invalid YAML: " + found[2]}
 }
 
 // offset returns where a node begins in the text.

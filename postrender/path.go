@@ -1,6 +1,11 @@
 package postrender
 
-import yaml "go.yaml.in/yaml/v3"
+import (
+	"fmt"
+	"strings"
+
+	yaml "go.yaml.in/yaml/v3"
+)
 
 // keyPath leads from the root of a document to a value in it: keys of mappings
 // and indices of lists.
@@ -13,6 +18,22 @@ func (p keyPath) child(keys ...string) keyPath {
 		out = append(out, key)
 	}
 	return out
+}
+
+// String returns a path as people write it: spec.listeners[0].name.
+func (p keyPath) String() string {
+	var out strings.Builder
+	for i, step := range p {
+		switch _, isIndex := step.(int); {
+		case isIndex:
+			fmt.Fprintf(&out, "[%d]", step)
+		case i > 0:
+			fmt.Fprintf(&out, ".%s", step)
+		default:
+			fmt.Fprint(&out, step)
+		}
+	}
+	return out.String()
 }
 
 // lookup returns the value at a path of a decoded document.
@@ -38,21 +59,21 @@ type place struct {
 	parent *yaml.Node
 	// key and value are nil if the mapping does not have the key.
 	key, value *yaml.Node
-	// afterValue and afterParent are the nodes that follow in the document,
-	// nil at its end.
-	afterValue, afterParent *yaml.Node
+	// afterValue and afterParent are where the line begins that follows them in
+	// the document.
+	afterValue, afterParent int
 }
 
 // locate follows a path that ends with a key. It fails where the way leads
 // through an alias, a merge or a missing value.
 func (t *tree) locate(p keyPath) (place, bool) {
-	node, after := t.root, (*yaml.Node)(nil)
+	node, after := t.root, t.end()
 	for _, step := range p[:len(p)-1] {
 		i := childIndex(node, step)
 		if i < 0 {
 			return place{}, false
 		}
-		after = following(node, i, after)
+		after = t.following(node, i, after)
 		node = node.Content[i]
 	}
 	if node.Kind != yaml.MappingNode {
@@ -61,17 +82,20 @@ func (t *tree) locate(p keyPath) (place, bool) {
 	found := place{parent: node, afterParent: after}
 	if i := childIndex(node, p[len(p)-1]); i >= 0 {
 		found.key, found.value = node.Content[i-1], node.Content[i]
-		found.afterValue = following(node, i, after)
+		found.afterValue = t.following(node, i, after)
 	}
 	return found, true
 }
 
-// following returns the node behind the i-th child of a node.
-func following(n *yaml.Node, i int, after *yaml.Node) *yaml.Node {
-	if i+1 < len(n.Content) {
-		return n.Content[i+1]
+// following returns where the line of the node behind the i-th child begins.
+func (t *tree) following(n *yaml.Node, i, after int) int {
+	switch {
+	case i+1 >= len(n.Content):
+		return after
+	case n.Kind == yaml.SequenceNode:
+		return t.itemStart(n.Content[i+1])
 	}
-	return after
+	return t.lineStart(n.Content[i+1])
 }
 
 // childIndex returns the index of the node that a step leads to, or -1. Of a

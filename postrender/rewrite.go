@@ -3,6 +3,7 @@ package postrender
 import (
 	"bytes"
 	"slices"
+	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
 )
@@ -50,7 +51,9 @@ func parts(text []byte) (above, inner, below []byte) {
 // prepare spells out what the encoder would write in another way.
 func prepare(n *yaml.Node, flatten bool) {
 	if flatten && n.Kind == yaml.AliasNode {
+		comments := commentsOf(n)
 		*n = *deepCopy(n.Alias)
+		n.HeadComment = comments
 	}
 	if flatten {
 		n.Anchor = ""
@@ -61,6 +64,12 @@ func prepare(n *yaml.Node, flatten bool) {
 	for _, child := range n.Content {
 		prepare(child, flatten)
 	}
+}
+
+// commentsOf returns the comments of a node whose place another one takes.
+func commentsOf(n *yaml.Node) string {
+	all := []string{n.HeadComment, n.LineComment, n.FootComment}
+	return strings.Join(slices.DeleteFunc(all, func(c string) bool { return c == "" }), "\n")
 }
 
 func deepCopy(n *yaml.Node) *yaml.Node {
@@ -94,6 +103,7 @@ func setNode(m *yaml.Node, key string, value any) error {
 		return errNoEdit
 	}
 	if i := childIndex(m, key); i >= 0 {
+		node.HeadComment = commentsOf(m.Content[i])
 		m.Content[i] = node
 		return nil
 	}
@@ -103,9 +113,18 @@ func setNode(m *yaml.Node, key string, value any) error {
 
 // nodeOf returns a value as the nodes of what we would write.
 func nodeOf(value any) (*yaml.Node, error) {
-	t, err := parse([]byte(encodePair("value", value, 0, style{step: 2})))
+	text := inline(value)
+	if isCollection(value) {
+		switch value := value.(type) {
+		case map[string]any:
+			text = string(Encode(value))
+		case []any:
+			text = encodeItems(value, 0, style{step: 2})
+		}
+	}
+	t, err := parse([]byte(text))
 	if err != nil {
 		return nil, err
 	}
-	return t.root.Content[1], nil
+	return t.root, nil
 }

@@ -22,10 +22,11 @@ func quote(s string) string {
 	return doubleQuote(s)
 }
 
-// isPlain tells whether a string begins with a letter, and so is no number and
-// no date, goes on with characters that mean nothing to YAML, and is no word.
+// isPlain tells whether a string begins with a letter or a slash, and so is no
+// number and no date, goes on with characters that mean nothing to YAML, and is
+// no word.
 func isPlain(s string) bool {
-	if s == "" || !isLetter(s[0]) || slices.Contains(words, strings.ToLower(s)) {
+	if s == "" || !isLetter(s[0]) && s[0] != '/' || slices.Contains(words, strings.ToLower(s)) {
 		return false
 	}
 	return !strings.ContainsFunc(s, func(r rune) bool {

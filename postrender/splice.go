@@ -59,16 +59,12 @@ func (t *tree) end() int {
 }
 
 // behind returns where a block collection ends, given the offset of the last
-// thing in it, the node that follows it and the column of its keys or more.
+// thing in it, of the line that follows it, and the column of its keys or more.
 // The first offset is right behind its last line; the others are where lines
 // can be added to it, best first: behind comments of the same depth, right
 // behind the last line, and right before what follows (in a block scalar
 // comments and blank lines are none).
-func (t *tree) behind(last int, after *yaml.Node, column int) (int, []int) {
-	end := t.end()
-	if after != nil {
-		end = t.lineStart(after)
-	}
+func (t *tree) behind(last, end, column int) (int, []int) {
 	trimmed, limit := end, lineEnd(t.text, last)
 	for trimmed > limit {
 		start := bytes.LastIndexByte(t.text[:trimmed-1], '\n') + 1
@@ -85,7 +81,7 @@ func (t *tree) behind(last int, after *yaml.Node, column int) (int, []int) {
 }
 
 // addKey adds a key to a mapping, at its end.
-func (t *tree) addKey(m, after *yaml.Node, key string, value any) [][]byte {
+func (t *tree) addKey(m *yaml.Node, after int, key string, value any) [][]byte {
 	if isFlow(m) {
 		return t.insertFlow(m, flowPair(key, value))
 	}
@@ -129,10 +125,22 @@ func (t *tree) fillKey(p place, value any) [][]byte {
 	return [][]byte{t.replace(append(spans, t.lines(colon+found[1], block))...)}
 }
 
+// itemStart returns where the line begins on which the dash of an item stands.
+// That may be above the line of the item.
+func (t *tree) itemStart(n *yaml.Node) int {
+	start := t.lineStart(n)
+	for at := start; at > t.base; at = bytes.LastIndexByte(t.text[:at-1], '\n') + 1 {
+		if dash := skipBlanks(t.text, at); dash < len(t.text) && t.text[dash] == '-' && endsWord(t.text[dash+1:]) {
+			return at
+		}
+	}
+	return start
+}
+
 // setBlockItems takes items out of a block list and adds others at its end.
 func (t *tree) setBlockItems(p place, remove map[int]bool, add []any) [][]byte {
 	items := p.value.Content
-	start := t.lineStart(items[0])
+	start := t.itemStart(items[0])
 	dash := skipBlanks(t.text, start)
 	if dash == len(t.text) || t.text[dash] != '-' {
 		return nil
@@ -157,9 +165,9 @@ func (t *tree) cuts(items []*yaml.Node, remove map[int]bool, end int) []span {
 		}
 		to := end
 		if i+1 < len(items) {
-			to, _ = t.behind(t.offset(item), items[i+1], 0)
+			to, _ = t.behind(t.offset(item), t.itemStart(items[i+1]), 0)
 		}
-		out = append(out, span{t.lineStart(item), to, ""})
+		out = append(out, span{t.itemStart(item), to, ""})
 	}
 	return out
 }

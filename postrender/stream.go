@@ -124,14 +124,14 @@ func (d *documentReader) read() error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	where := fmt.Sprintf("in the document that begins at line %d", d.line)
-	if wrong.line > 0 {
-		where = fmt.Sprintf("line %d", d.line+wrong.line-1)
+	line := fmt.Sprintf("line %d", d.line+wrong.line-1)
+	if wrong.line == 0 {
+		line = fmt.Sprintf("line %d or below", d.line)
 	}
 	return &engine.Error{
 		Object:  fmt.Sprintf("document %d", d.number),
-		Source:  cmp.Or(d.comment, d.stream.options.Source),
-		Message: fmt.Sprintf("invalid YAML, %s: %s", where, wrong.message),
+		Source:  cmp.Or(filenameIn(d.stream.documents[d.index]), d.comment, d.stream.options.Source),
+		Message: line + ": " + wrong.message,
 		Fix:     "correct the template that renders it",
 	}
 }
@@ -145,23 +145,16 @@ func (d *documentReader) objects(n *yaml.Node, at keyPath, in list) error {
 		return err
 	}
 	if n.Kind == yaml.AliasNode {
-		_, err := d.decoder.alias(n, func(target *yaml.Node) (any, error) {
-			return nil, d.objects(target, at, in)
-		})
-		return err
+		return d.decoder.alias(n, func(target *yaml.Node) error { return d.objects(target, at, in) })
 	}
 	if n.Kind != yaml.MappingNode {
 		return nil
 	}
-	kind, items := direct(n, "kind"), direct(n, "items")
-	if strings.HasSuffix(kind.Value, "List") && items.Kind == yaml.SequenceNode {
-		in = list{strings.TrimSuffix(kind.Value, "List"), direct(n, "apiVersion").Value}
-		for i, item := range items.Content {
-			if err := d.objects(item, append(slices.Clip(at), "items", i), in); err != nil {
-				return err
-			}
+	if kind := direct(n, "kind").Value; strings.HasSuffix(kind, "List") {
+		if i := childIndex(n, "items"); i >= 0 {
+			in = list{strings.TrimSuffix(kind, "List"), direct(n, "apiVersion").Value}
+			return d.items(n.Content[i], append(slices.Clip(at), "items"), in)
 		}
-		return nil
 	}
 	d.decoder.duplicates = nil
 	value, err := d.decoder.value(n)
@@ -169,6 +162,21 @@ func (d *documentReader) objects(n *yaml.Node, at keyPath, in list) error {
 		return err
 	}
 	d.add(value.(map[string]any), at, in)
+	return nil
+}
+
+func (d *documentReader) items(n *yaml.Node, at keyPath, in list) error {
+	if n.Kind == yaml.AliasNode {
+		return d.decoder.alias(n, func(target *yaml.Node) error { return d.items(target, at, in) })
+	}
+	if n.Kind != yaml.SequenceNode {
+		return nil
+	}
+	for i, item := range n.Content {
+		if err := d.objects(item, append(slices.Clip(at), i), in); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
@@ -192,8 +200,7 @@ func (d *documentReader) add(value map[string]any, at keyPath, in list) {
 	for _, twice := range d.decoder.duplicates {
 		d.stream.findings = append(d.stream.findings, engine.Finding{
 			Severity: engine.Warning, Code: engine.CodeDuplicateKey, Object: o.String(), Source: o.source,
-			Message: fmt.Sprintf("the key %q stands twice in one mapping, at line %d and at line %d; the last one counts, as it does for Helm: remove the other",
-				twice.key, d.line+twice.first-1, d.line+twice.last-1),
+			Message: twice + " stands twice; the last one counts, as it does for Helm: remove the other",
 		})
 	}
 }

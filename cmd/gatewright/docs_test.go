@@ -75,7 +75,7 @@ func (c clone) takeAll(t *testing.T, page string, steps []step) []outdated {
 			output := c.run(t, page, s)
 			if len(s.want) > 0 && !matchLines(s.want, printed(output)) {
 				t.Errorf("%s:%d: the page shows (-) what the command does not print (+)\n$ %s\n%s", page, s.line, s.command,
-					cmp.Diff(strings.Join(s.want, "\n")+"\n", output))
+					cmp.Diff(s.want, printed(output)))
 				if !slices.Contains(s.want, "...") { // which lines to leave out is for a person to say
 					wrong = append(wrong, outdated{s, printed(output)})
 				}
@@ -94,8 +94,8 @@ func newClone(t *testing.T) clone {
 	if err := os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS(filepath.Join(repository, "testdata"))); err != nil {
 		t.Fatal(err)
 	}
-	for _, tool := range []string{"bin/gatewright", "bin/gatewright-full", ".cache/bin/helm3", ".cache/bin/helm4", ".cache/bin/kustomize"} {
-		link(t, filepath.Join(repository, tool), filepath.Join(dir, tool))
+	for _, file := range []string{"Makefile", "bin/gatewright", "bin/gatewright-full", ".cache/bin/helm3", ".cache/bin/helm4", ".cache/bin/kustomize"} {
+		link(t, filepath.Join(repository, file), filepath.Join(dir, file))
 	}
 	for _, major := range []string{"3", "4"} {
 		link(t, filepath.Join(repository, ".cache/bin/helm"+major), filepath.Join(dir, ".helm"+major, "helm"))

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -24,7 +25,7 @@ const patched = `patches:
 
 // postRender puts the stream into a folder, has kustomize build it and lets the
 // outcome through.
-func postRender(kustomize string, stdin io.Reader, stdout io.Writer) error {
+func postRender(ctx context.Context, kustomize string, stdin io.Reader, stdout io.Writer) error {
 	dir, err := os.MkdirTemp("", "kustomize")
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func postRender(kustomize string, stdin io.Reader, stdout io.Writer) error {
 	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(kustomization), 0o600); err != nil {
 		return err
 	}
-	cmd := exec.Command(kustomize, "build", dir)
+	cmd := exec.CommandContext(ctx, kustomize, "build", dir)
 	cmd.Stdout, cmd.Stderr = stdout, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("kustomize build: %w", err)
@@ -59,7 +60,7 @@ func save(name string, stream io.Reader) (gateway bool, err error) {
 	in := bufio.NewScanner(io.TeeReader(stream, file))
 	in.Buffer(nil, 16<<20)
 	for in.Scan() {
-		gateway = gateway || in.Text() == "kind: Gateway"
+		gateway = gateway || string(in.Bytes()) == "kind: Gateway"
 	}
 	return gateway, in.Err()
 }

@@ -94,9 +94,9 @@ func (b *bench) once(parent context.Context, c command) (s sample, stopped bool,
 	defer cancel()
 	cmd := exec.CommandContext(ctx, c.program, c.args...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+b.dir)
-	// The kustomize that a wrapper starts has to end with it.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	// An interrupt lets a wrapper end the kustomize that it started.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
 	var stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &s.output, &stderr
 	if c.stdin != "" {
@@ -122,8 +122,8 @@ func (b *bench) once(parent context.Context, c command) (s sample, stopped bool,
 }
 
 // peak is the most memory that the process, or one that it waited for, had in
-// use. On Linux a process also counts as large as its parent was when it
-// started it, which is why this program reads and writes streams in pieces.
+// use. Linux counts for a process also what its parent had in use at most before
+// it started it, which is why this program handles streams in pieces.
 func peak(state *os.ProcessState) int64 {
 	rss := state.SysUsage().(*syscall.Rusage).Maxrss
 	if runtime.GOOS == "darwin" {

@@ -2,10 +2,10 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
 // namespace is where all generated objects are.
@@ -87,7 +87,7 @@ func inspect(name, path string) (stream, error) {
 	in := bufio.NewScanner(file)
 	in.Buffer(nil, 16<<20)
 	for in.Scan() {
-		if strings.HasPrefix(in.Text(), "kind: ") {
+		if bytes.HasPrefix(in.Bytes(), []byte("kind: ")) {
 			s.documents++
 		}
 	}

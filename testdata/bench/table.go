@@ -35,8 +35,17 @@ func duration(d time.Duration) string {
 	return fmt.Sprintf("%.1f ms", float64(d)/1e6)
 }
 
-// size prints a number of bytes in MB of a million.
-func size(bytes int64) string { return fmt.Sprintf("%.2f MB", float64(bytes)/1e6) }
+// size prints a number of bytes, in MB of a million.
+func size(bytes int64) string {
+	if bytes < 100_000 {
+		return fmt.Sprintf("%.1f kB", float64(bytes)/1e3)
+	}
+	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
+}
+
+// allowed prints the memory that a stream may take: three times its size and
+// 20 MB.
+func allowed(s stream) string { return size(3*s.size + 20e6) }
 
 func ratio[N time.Duration | int64](a, b N) string {
 	return fmt.Sprintf("%.2f", float64(a)/float64(b))

@@ -2,7 +2,9 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -64,7 +66,8 @@ func (in *input) add(m manifest, options postrender.ReadOptions) error {
 	return read.AddTo(&in.snapshot)
 }
 
-// compute plans, and adds what reading found odd.
+// compute plans, and adds what reading found odd, in the engine's order, which
+// does not depend on that of the inputs.
 func (in *input) compute() (*engine.Plan, error) {
 	plan, err := engine.Compute(&in.snapshot, in.policies)
 	if err != nil {
@@ -73,6 +76,10 @@ func (in *input) compute() (*engine.Plan, error) {
 	for _, s := range in.streams {
 		plan.Findings = append(plan.Findings, s.Findings()...)
 	}
+	slices.SortFunc(plan.Findings, func(a, b engine.Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Code, b.Code),
+			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Source, b.Source))
+	})
 	return plan, nil
 }
 

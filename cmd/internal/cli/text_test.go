@@ -54,23 +54,29 @@ func TestDiffIsAPatch(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			dir := t.TempDir()
-			file := filepath.Join(dir, "in.yaml")
-			if err := os.WriteFile(file, []byte(test.before), 0o600); err != nil {
-				t.Fatal(err)
-			}
-			cmd := exec.Command(patch, "--binary", "-p1")
-			cmd.Dir, cmd.Stdin = dir, strings.NewReader(diff)
-			if out, err := cmd.CombinedOutput(); err != nil {
-				t.Fatalf("patch: %v\n%s\n%s", err, out, diff)
-			}
-			got, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if diff := cmp.Diff(test.after, string(got)); diff != "" {
+			got := carryOut(t, patch, diff, test.before)
+			if diff := cmp.Diff(test.after, got); diff != "" {
 				t.Errorf("after patch (-want +got):\n%s", diff)
 			}
 		})
 	}
+}
+
+func carryOut(t *testing.T, patch, diff, before string) string {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "in.yaml")
+	if err := os.WriteFile(file, []byte(before), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.Command(patch, "--binary", "-p1")
+	cmd.Dir, cmd.Stdin = dir, strings.NewReader(diff)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("patch: %v\n%s\n%s", err, out, diff)
+	}
+	got, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(got)
 }
