@@ -22,19 +22,30 @@ func (l Listener) Object() map[string]any {
 	if l.Hostname != "" {
 		object["hostname"] = l.Hostname
 	}
+	if tls := l.tls(); tls != nil {
+		object["tls"] = tls
+	}
+	return object
+}
+
+// tls returns the part about TLS: none of a plain listener, and no certificate
+// where the connection is handed through.
+func (l Listener) tls() map[string]any {
 	if l.Mode == "" {
-		return object
+		return nil
 	}
-	ref := map[string]any{"group": "", "kind": KindSecret, "name": l.secretName}
-	if l.secretNamespace != "" {
-		ref["namespace"] = l.secretNamespace
+	tls := map[string]any{"mode": l.Mode}
+	if l.secretName != "" {
+		ref := map[string]any{"group": "", "kind": KindSecret, "name": l.secretName}
+		if l.secretNamespace != "" {
+			ref["namespace"] = l.secretNamespace
+		}
+		tls["certificateRefs"] = []any{ref}
 	}
-	tls := map[string]any{"mode": l.Mode, "certificateRefs": []any{ref}}
 	if len(l.tlsOptions) > 0 {
 		tls["options"] = anyMap(l.tlsOptions)
 	}
-	object["tls"] = tls
-	return object
+	return tls
 }
 
 // Object returns the Certificate (cert-manager.io/v1). It has no commonName,
