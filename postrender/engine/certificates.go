@@ -70,9 +70,9 @@ func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string)
 	}
 }
 
-// place puts an object beside the Gateway.
+// place puts an object beside the Gateway or ListenerSet.
 func (g *gateway) place(name string) Placed {
-	return Placed{Namespace: g.Namespace, Name: name, Implicit: g.Implicit, Gateway: g.gatewayName()}
+	return g.placeLike(&Meta{Namespace: g.Namespace, Name: name, Implicit: g.Implicit})
 }
 
 // owners finds the managed Gateways that an object of ours may have been
@@ -120,7 +120,11 @@ const unclaimed = "nothing in the release claims it"
 
 // placeLike is the place of an object that stands in the input.
 func (g *gateway) placeLike(m *Meta) Placed {
-	return Placed{Namespace: m.Namespace, Name: m.Name, Implicit: m.Implicit, Gateway: g.gatewayName()}
+	placed := Placed{Namespace: m.Namespace, Name: m.Name, Implicit: m.Implicit, Gateway: g.gatewayName()}
+	if g.Kind == KindListenerSet {
+		placed.ListenerSet = ObjectName{g.Namespace, g.Name}
+	}
+	return placed
 }
 
 // compareWith compares a manifest that we rendered with what we would render

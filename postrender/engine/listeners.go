@@ -23,8 +23,10 @@ func (r *run) planParent(g *gateway) {
 		}
 	}
 	listeners = r.withinLimits(g, r.compare(g, listeners))
-	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Listeners: listeners, Rendered: g.policy.renderedValue(listeners)}
-	plan.changed = plan.Rendered != g.Annotations[AnnotationRendered]
+	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Listeners: listeners, Action: Keep, Rendered: g.policy.renderedValue(listeners)}
+	if plan.Rendered != g.Annotations[AnnotationRendered] || slices.ContainsFunc(listeners, func(l Listener) bool { return l.Action != Keep }) {
+		plan.Action = Update
+	}
 	r.planRedirect(g)
 	r.noClaims(g)
 	r.portGuessed(g)

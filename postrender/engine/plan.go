@@ -33,22 +33,25 @@ type Placed struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
 	Implicit  bool   `json:"-"`
-	// Gateway is the parent that the object is made for.
-	Gateway ObjectName `json:"-"`
+	// Gateway is the one that the object is made for, and ListenerSet the part of
+	// it, if it is made for one.
+	Gateway     ObjectName `json:"-"`
+	ListenerSet ObjectName `json:"-"`
 }
 
-// GatewayPlan is one managed Gateway with the listeners computed for it.
+// GatewayPlan is one managed Gateway or ListenerSet with the listeners computed
+// for it.
 type GatewayPlan struct {
 	Namespace string     `json:"namespace"`
 	Name      string     `json:"name"`
 	Listeners []Listener `json:"listeners"`
+	// Action is Update where a listener or the annotation rendered changes.
+	Action Action `json:"action"`
 
 	// Source is the file or template of the Gateway.
 	Source string `json:"-"`
 	// Rendered is the value of the annotation gatewright.dev/rendered.
 	Rendered string `json:"-"`
-
-	changed bool // whether Rendered is another value than the parent carries
 }
 
 // Listener is a computed listener. Where Action is Remove, only its name is
@@ -159,7 +162,7 @@ const (
 // Changes says whether carrying out the plan changes anything.
 func (p *Plan) Changes() bool {
 	for _, g := range append(slices.Clone(p.Gateways), p.ListenerSets...) {
-		if g.changed || slices.ContainsFunc(g.Listeners, func(l Listener) bool { return l.Action != Keep }) {
+		if g.Action != Keep {
 			return true
 		}
 	}

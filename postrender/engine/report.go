@@ -47,15 +47,14 @@ func (r *run) portGuessed(g *gateway) {
 // snapshot: a render does not know it, a complete snapshot lacks it.
 func (r *run) gatewayElsewhere(route *Route, parent Parent) {
 	if r.snapshot.Complete {
-		r.refuseAll(route, parent, refuse(ReasonNoMatchingParent, "there is no Gateway %s; correct the parentRef", placedName(parent.Namespace, parent.Name)))
+		r.refuseAll(route, parent, refuse(ReasonNoMatchingParent, "there is no %s %s; correct the parentRef", parent.Kind, placedName(parent.Namespace, parent.Name)))
 		return
 	}
 	if len(route.Hostnames) == 0 {
 		return
 	}
-	name := placedName(parent.Namespace, parent.Name)
-	asks := fmt.Sprintf("it asks for %s of Gateway %s, which is not in this release", strings.Join(route.Hostnames, ", "), name)
-	if served := r.servedElsewhere(route, parent); served != "" {
+	asks := fmt.Sprintf("it asks for %s of %s %s, which is not in this release", strings.Join(route.Hostnames, ", "), parent.Kind, placedName(parent.Namespace, parent.Name))
+	if served := r.servedElsewhere(route, parent); served != "" && parent.Kind == KindGateway {
 		r.find(Warning, CodeGatewayElsewhere, &route.Meta, asks+"; "+served)
 		return
 	}
