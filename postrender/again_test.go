@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gatewright/gatewright/postrender/engine"
 )
 
 // TestAgain renders what was rendered before, after something has changed. The
@@ -14,6 +16,10 @@ import (
 func TestAgain(t *testing.T) {
 	other := issuing("apps")
 	other.Policies.Flags["issuerRef"] = map[string]any{"kind": "Issuer", "name": "other"}
+	wildcard, plain, passthrough := issuing("apps"), issuing("apps"), issuing("apps")
+	wildcard.Policies.Flags["certificates"], wildcard.Policies.Flags["apex"] = engine.Wildcard, "example.com"
+	plain.Policies.Flags["certificates"], plain.Policies.Flags["apex"] = engine.Edge, "example.com"
+	passthrough.Policies.Flags["passthrough"] = []any{map[string]any{"name": "b", "port": 443, "hostname": "b.example.com"}}
 	json := `{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": {"name": "edge"}, "spec": {"gatewayClassName": "example", "listeners": [{"name": "http", "port": 80, "protocol": "HTTP"}]}}` + "\n"
 	deeper := strings.ReplaceAll(strings.ReplaceAll(edge, "  - ", "    # plain\n    - "), "\n    p", "\n      p")
 	helm4 := strings.Replace(edge, "  name: edge\n", "  name: edge\n  annotations:\n    postrenderer.helm.sh/postrender-filename: 'c/templates/gw.yaml'\n", 1)
@@ -34,6 +40,9 @@ func TestAgain(t *testing.T) {
 			{"all routes are gone", []string{gateway.text, a, b, c}, []string{gateway.text}, issuing("apps")},
 			{"a route is new", []string{gateway.text, a}, []string{gateway.text, a, b}, issuing("apps")},
 			{"the issuer is another", []string{gateway.text, a, b}, []string{gateway.text, a, b}, other},
+			{"one certificate for all", []string{gateway.text, a, b}, []string{gateway.text, a, b}, wildcard},
+			{"TLS ends upstream", []string{gateway.text, a, b}, []string{gateway.text, a, b}, plain},
+			{"one name is passed through", []string{gateway.text, a, b}, []string{gateway.text, a, b}, passthrough},
 			{"nothing", []string{foreign, gateway.text, b, foreign, a}, []string{foreign, gateway.text, b, foreign, a}, issuing("apps")},
 		} {
 			t.Run(gateway.name+", "+change.name, func(t *testing.T) {
@@ -101,5 +110,25 @@ func TestAgainInList(t *testing.T) {
 	got = rendered(t, gone, issuing("apps"))
 	if strings.Contains(got, "a.example.com") || strings.Count(got, "kind: Certificate") != 2 || strings.Contains(got, "- a.example.com") {
 		t.Errorf("the Certificate of the old hostname is still there, or the others are not:\n%s", got)
+	}
+}
+
+// TestAgainListenerSet takes what was rendered into a ListenerSet out of it
+// again.
+func TestAgainListenerSet(t *testing.T) {
+	set := "apiVersion: gateway.networking.k8s.io/v1\nkind: ListenerSet\nmetadata: {name: shop}\nspec:\n  parentRef: {name: edge}\n  listeners:\n  - {name: own, port: 8080, protocol: HTTP}\n"
+	gateway := strings.Replace(edge, "  gatewayClassName", "  allowedListeners: {namespaces: {from: Same}}\n  gatewayClassName", 1)
+	toSet := func(route string) string {
+		return strings.Replace(route, "  - name: edge", "  - {kind: ListenerSet, name: shop}", 1)
+	}
+	a, b := toSet(route("a", "a.example.com")), toSet(route("b", "b.example.com"))
+	first := rendered(t, stream(gateway, set, a, b), issuing("apps"))
+	if strings.Count(first, "kind: Certificate\n") != 2 || strings.Count(first, "gatewright.dev/rendered") != 2 {
+		t.Fatalf("not two Certificates, or not both parents edited:\n%s", first)
+	}
+	want := rendered(t, stream(gateway, set, b), issuing("apps"))
+	got := rendered(t, replaceDocs(t, first, []string{gateway, set, a, b}, []string{gateway, set, b}), issuing("apps"))
+	if diff := cmp.Diff(sorted(want), sorted(got)); diff != "" {
+		t.Errorf("not what a first run gives (-first +again):\n%s", diff)
 	}
 }

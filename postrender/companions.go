@@ -12,7 +12,7 @@ import (
 // companion is an object of a plan that has a document of its own.
 type companion struct {
 	identity
-	parent engine.ObjectName // the Gateway or ListenerSet that it is made for
+	parent identity // the Gateway or ListenerSet that it is made for
 	action engine.Action
 	object map[string]any
 }
@@ -22,7 +22,7 @@ type companion struct {
 func companionsOf(plan *engine.Plan) []companion {
 	var out []companion
 	add := func(group, kind string, at engine.Placed, action engine.Action, object map[string]any) {
-		out = append(out, companion{identity{group, kind, at.Namespace, at.Name}, at.Gateway, action, object})
+		out = append(out, companion{identity{group, kind, at.Namespace, at.Name}, parentOf(at), action, object})
 	}
 	for _, c := range plan.Certificates {
 		add(engine.CertManagerGroup, engine.KindCertificate, c.Placed, c.Action, c.Object())
@@ -37,6 +37,14 @@ func companionsOf(plan *engine.Plan) []companion {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.namespace, b.namespace), cmp.Compare(a.name, b.name))
 	})
 	return out
+}
+
+func parentOf(at engine.Placed) identity {
+	kind, parent := engine.KindGateway, at.Gateway
+	if at.ListenerSet.Name != "" {
+		kind, parent = engine.KindListenerSet, at.ListenerSet
+	}
+	return identity{engine.GatewayGroup, kind, parent.Namespace, parent.Name}
 }
 
 // companions adds, replaces and drops the documents of the plan's objects.
@@ -85,12 +93,12 @@ func (e *editor) replace(o *object, with map[string]any) error {
 	return nil
 }
 
-// add writes a new document. It comes from the folder of its Gateway's
-// template, said in the way in which the stream says such things.
+// add writes a new document. It comes from the folder of its parent's template,
+// said in the way in which the stream says such things.
 func (e *editor) add(c companion) {
 	var text bytes.Buffer
 	text.WriteString("---\n")
-	switch parent := e.parent(c.parent); {
+	switch parent := e.find(c.parent, ""); {
 	case parent == nil:
 	case parent.filename != "":
 		annotate(c.object, filenameAnnotation, beside(parent.filename))
@@ -99,15 +107,6 @@ func (e *editor) add(c companion) {
 	}
 	text.Write(Encode(c.object))
 	e.added = append(e.added, text.Bytes())
-}
-
-func (e *editor) parent(name engine.ObjectName) *object {
-	for _, kind := range []string{engine.KindGateway, engine.KindListenerSet} {
-		if o := e.find(identity{engine.GatewayGroup, kind, name.Namespace, name.Name}, ""); o != nil {
-			return o
-		}
-	}
-	return nil
 }
 
 // beside returns the name of a template of ours beside one of the chart's.

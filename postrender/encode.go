@@ -19,7 +19,8 @@ type style struct{ step, dash int }
 var (
 	objectKeys   = []string{"apiVersion", "kind", "metadata"}
 	metadataKeys = []string{"name", "namespace", "labels", "annotations"}
-	listenerKeys = []string{"name"}
+	listenerKeys = []string{"name", "hostname", "port", "protocol", "tls", "allowedRoutes"}
+	tlsKeys      = []string{"mode", "certificateRefs", "options"}
 )
 
 // Encode returns an object, or another value of maps, lists, strings, numbers
@@ -79,6 +80,8 @@ func below(key string) []string {
 		return metadataKeys
 	case "listeners":
 		return listenerKeys
+	case "tls":
+		return tlsKeys
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func checkKept(t *testing.T, docs [][]byte, out []byte, plan *engine.Plan) {
 	if len(bytes.TrimSpace(out)) == 0 {
 		t.Fatal("the output is blank")
 	}
-	if !hasPlan(plan) {
+	if planned(plan) == 0 {
 		if rest, found := bytes.CutPrefix(out, bytes.Join(docs, nil)); !found || len(rest) > len("\n"+nothing) {
 			t.Fatalf("nothing to do, but %q became %q", docs, out)
 		}
@@ -80,12 +80,15 @@ func checkKept(t *testing.T, docs [][]byte, out []byte, plan *engine.Plan) {
 			differing++
 		}
 	}
-	if planned := len(plan.Gateways) + len(companionsOf(plan)); differing > planned {
+	if planned := planned(plan); differing > planned {
 		t.Fatalf("%d documents differ, and %d objects are planned: %q", differing, planned, out)
 	}
 }
 
-func hasPlan(plan *engine.Plan) bool { return len(plan.Gateways)+len(companionsOf(plan)) > 0 }
+// planned counts the objects that a plan is about.
+func planned(plan *engine.Plan) int {
+	return len(plan.Gateways) + len(plan.ListenerSets) + len(companionsOf(plan))
+}
 
 func removes(plan *engine.Plan) bool {
 	for _, c := range companionsOf(plan) {

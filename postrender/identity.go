@@ -21,7 +21,7 @@ func identify(value map[string]any, namespace string) identity {
 	if own, _ := metadata["namespace"].(string); own != "" {
 		namespace = own
 	}
-	if kind == engine.KindNamespace {
+	if kind == engine.KindNamespace || kind == engine.KindClusterIssuer {
 		namespace = ""
 	}
 	return identity{group, kind, namespace, name}
@@ -30,16 +30,13 @@ func identify(value map[string]any, namespace string) identity {
 // isOurs tells whether the kind is one of ours and of the group that we mean:
 // Istio and Knative have a Gateway and a Certificate of their own.
 func (i identity) isOurs() bool {
-	if !slices.Contains(kinds, i.kind) {
-		return false
-	}
 	switch i.kind {
-	case engine.KindCertificate:
+	case engine.KindCertificate, engine.KindIssuer, engine.KindClusterIssuer:
 		return i.group == engine.CertManagerGroup
-	case engine.KindNamespace, engine.KindSecret:
+	case engine.KindNamespace, engine.KindSecret, engine.KindService:
 		return i.group == ""
 	}
-	return i.group == engine.GatewayGroup
+	return i.group == engine.GatewayGroup && slices.Contains(allKinds, i.kind)
 }
 
 func annotationsOf(value map[string]any) map[string]any {

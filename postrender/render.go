@@ -40,7 +40,8 @@ func Render(in []byte, options Options) (*Result, error) {
 	if options.Release != "" {
 		source = "release " + options.Release
 	}
-	stream, err := Read(in, ReadOptions{Source: source, Namespace: options.Namespace})
+	services := NeedsServices(in)
+	stream, err := Read(in, ReadOptions{Source: source, Namespace: options.Namespace, Services: services})
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func Render(in []byte, options Options) (*Result, error) {
 		return nil, err
 	}
 	for _, file := range options.Snapshot {
-		known, err := Read(file.Data, ReadOptions{Source: file.Name, Known: true})
+		known, err := Read(file.Data, ReadOptions{Source: file.Name, Known: true, Services: services})
 		if err == nil {
 			err = known.AddTo(&snapshot)
 		}

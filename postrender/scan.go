@@ -7,27 +7,44 @@ import (
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
-// kinds are the kinds that a document must mention to be parsed.
-var kinds = []string{
+// scanner decides by a glance which documents can hold an object of its kinds.
+type scanner struct{ kinds []string }
+
+// allKinds are the kinds that a document must mention to be parsed. The first
+// is wanted only where a TLSRoute may lead to it: charts are full of Services.
+var allKinds = []string{
+	engine.KindService,
 	engine.KindGateway, engine.KindListenerSet,
 	engine.KindHTTPRoute, engine.KindGRPCRoute, engine.KindTLSRoute,
-	engine.KindCertificate, engine.KindGrant, engine.KindNamespace, engine.KindSecret,
+	engine.KindCertificate, engine.KindIssuer, engine.KindClusterIssuer,
+	engine.KindGrant, engine.KindNamespace, engine.KindSecret,
 }
+
+func newScanner(services bool) scanner {
+	if services {
+		return scanner{allKinds}
+	}
+	return scanner{allKinds[1:]}
+}
+
+// NeedsServices tells whether Services matter for what a stream holds: only
+// those that a TLSRoute forwards to do.
+func NeedsServices(stream []byte) bool { return bytes.Contains(stream, []byte(engine.KindTLSRoute)) }
 
 // concernsUs decides without parsing whether a document can hold an object of
 // our kinds. Charts full of CRDs, which mention every kind there is, are why
 // it looks for the kind at column 0 first.
-func concernsUs(text []byte) bool {
+func (s scanner) concernsUs(text []byte) bool {
 	at := content(text)
 	if at == len(text) {
 		return false
 	}
 	body := text[at:]
 	if !isLetter(body[0]) && body[0] != '"' && body[0] != '\'' {
-		return mentions(body) // JSON, flow, an indented root, a tag, an anchor
+		return s.mentions(body) // JSON, flow, an indented root, a tag, an anchor
 	}
-	verdict := rootKind(body)
-	return verdict == kindOurs || verdict == kindUnclear && mentions(body)
+	verdict := s.rootKind(body)
+	return verdict == kindOurs || verdict == kindUnclear && s.mentions(body)
 }
 
 // What the lines "kind:" at column 0 say of a document.
@@ -38,13 +55,13 @@ const (
 )
 
 // rootKind looks at every "kind:" line at column 0.
-func rootKind(body []byte) int {
+func (s scanner) rootKind(body []byte) int {
 	result, found := kindOther, false
 	for _, key := range []string{"kind", `"kind"`, `'kind'`} {
 		for at := 0; at < len(body); {
 			if value, is := valueOf(body[at:], key); is {
 				found = true
-				switch kindOf(value, body) {
+				switch s.kindOf(value, body) {
 				case kindOurs:
 					return kindOurs
 				case kindUnclear:
@@ -82,7 +99,7 @@ func valueOf(text []byte, key string) (string, bool) {
 }
 
 // kindOf judges the value of a "kind:" line.
-func kindOf(value string, body []byte) int {
+func (s scanner) kindOf(value string, body []byte) int {
 	if n := len(value); n > 1 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
 		value = value[1 : n-1]
 	}
@@ -92,10 +109,10 @@ func kindOf(value string, body []byte) int {
 		return kindUnclear
 	case value == engine.KindSecret || isList && string(item) == engine.KindSecret:
 		return pick(holdsTLS(body))
-	case slices.Contains(kinds, value), isList && slices.Contains(kinds, string(item)):
+	case slices.Contains(s.kinds, value), isList && slices.Contains(s.kinds, string(item)):
 		return kindOurs
 	case isList:
-		return pick(mentions(body)) // List, or somebody's own list kind
+		return pick(s.mentions(body)) // List, or somebody's own list kind
 	}
 	return kindOther
 }
@@ -109,8 +126,8 @@ func pick(ours bool) int {
 
 // mentions tells whether a text holds the name of one of our kinds, or of a
 // list of them, as a word.
-func mentions(text []byte) bool {
-	for _, kind := range kinds {
+func (s scanner) mentions(text []byte) bool {
+	for _, kind := range s.kinds {
 		if hasWord(text, kind) && (kind != engine.KindSecret || holdsTLS(text)) {
 			return true
 		}

@@ -1,6 +1,10 @@
 package postrender
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
 
 func TestConcernsUs(t *testing.T) {
 	for _, c := range []struct {
@@ -15,6 +19,10 @@ func TestConcernsUs(t *testing.T) {
 		{"behind the separator", "--- kind: ReferenceGrant\n", true},
 		{"no final newline", "kind: Namespace", true},
 		{"list of a kind", "kind: ListenerSetList\nitems: []\n", true},
+		{"Issuer", "apiVersion: cert-manager.io/v1\nkind: Issuer\n", true},
+		{"ClusterIssuer", "apiVersion: cert-manager.io/v1\nkind: ClusterIssuer\n", true},
+		{"Service", "kind: Service\n", false},
+		{"Service in JSON", `{"kind": "Service"}`, false},
 		{"Secret that might take a name", "kind: Secret\nmetadata:\n  name: a-tls\n", true},
 		{"other Secret", "kind: Secret\nmetadata:\n  name: a\n", false},
 		{"list of other Secrets", "kind: SecretList\nitems: []\n", false},
@@ -48,9 +56,49 @@ func TestConcernsUs(t *testing.T) {
 		{"list as a word", "a: [GatewayList]\n", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if got := concernsUs([]byte(c.in)); got != c.want {
+			if got := newScanner(false).concernsUs([]byte(c.in)); got != c.want {
 				t.Errorf("concernsUs(%q) = %v", c.in, got)
 			}
 		})
+	}
+}
+
+// TestServicesConcernUs only where a TLSRoute may forward to them.
+func TestServicesConcernUs(t *testing.T) {
+	for _, c := range []struct {
+		name, in string
+		want     bool
+	}{
+		{"Service", "kind: Service\n", true},
+		{"list of them", "kind: ServiceList\nitems: []\n", true},
+		{"JSON", `{"kind": "Service"}`, true},
+		{"in a List", "kind: List\nitems:\n- kind: Service\n", true},
+		{"account", "kind: ServiceAccount\n", false},
+		{"account in JSON", `{"kind": "ServiceAccount"}`, false},
+	} {
+		if got := newScanner(true).concernsUs([]byte(c.in)); got != c.want {
+			t.Errorf("%s: with Services %v, want %v", c.name, got, c.want)
+		}
+		if newScanner(false).concernsUs([]byte(c.in)) {
+			t.Errorf("%s: it concerns us without Services", c.name)
+		}
+	}
+	if !NeedsServices([]byte("kind: TLSRoute\n")) || NeedsServices([]byte("kind: HTTPRoute\n")) {
+		t.Error("a stream needs Services where it holds a TLSRoute, and only there")
+	}
+}
+
+// TestEveryKindIsDecoded holds the list of kinds to those that the engine reads.
+func TestEveryKindIsDecoded(t *testing.T) {
+	for _, kind := range allKinds {
+		read := 0
+		for _, group := range []string{engine.GatewayGroup, engine.CertManagerGroup, ""} {
+			if (identity{group, kind, "", ""}).isOurs() {
+				read++
+			}
+		}
+		if read != 1 {
+			t.Errorf("%s is ours in %d API groups", kind, read)
+		}
 	}
 }

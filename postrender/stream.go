@@ -30,6 +30,8 @@ type ReadOptions struct {
 	Namespace string
 	// Known marks a stream of knowledge that adds no claim and is not edited.
 	Known bool
+	// Services says that Services are wanted too, see [NeedsServices].
+	Services bool
 }
 
 // Stream is a stream of manifests and the objects in it that concern us.
@@ -67,6 +69,7 @@ func (i identity) String() string {
 // documents are not even validated. An error is, or joins, [*engine.Error].
 func Read(input []byte, options ReadOptions) (*Stream, error) {
 	s := &Stream{options: options, input: input, documents: split(input)}
+	scan := newScanner(options.Services)
 	var errs []error
 	number, line := 0, 1
 	above := "" // the template named by a document of comments
@@ -80,7 +83,7 @@ func Read(input []byte, options ReadOptions) (*Stream, error) {
 				comment = above
 			}
 			above = ""
-			if concernsUs(text) {
+			if scan.concernsUs(text) {
 				d := documentReader{stream: s, index: i, number: number, line: line, comment: comment}
 				if err := d.read(); err != nil {
 					errs = append(errs, err)
