@@ -144,18 +144,26 @@ func errorLines(err error) string {
 	return fmt.Sprintf("error %v\n", err)
 }
 
+func printListeners(b *strings.Builder, listeners []Listener) {
+	for _, l := range listeners {
+		fmt.Fprintf(b, "  %s %s %s:%d %s %s", l.Action, l.Name, l.Hostname, l.Port, l.Protocol, compact(l.AllowedRoutes["namespaces"]))
+		if l.secretName != "" {
+			fmt.Fprintf(b, " secret %s", placedName(l.secretNamespace, l.secretName))
+		}
+		b.WriteString("\n")
+	}
+}
+
 // printPlan prints a plan a line an entry.
 func printPlan(p *Plan) string {
 	var b strings.Builder
 	for _, g := range p.Gateways {
 		fmt.Fprintf(&b, "gateway %s\n", placedName(g.Namespace, g.Name))
-		for _, l := range g.Listeners {
-			fmt.Fprintf(&b, "  %s %s %s:%d %s %s", l.Action, l.Name, l.Hostname, l.Port, l.Protocol, compact(l.AllowedRoutes["namespaces"]))
-			if l.secretName != "" {
-				fmt.Fprintf(&b, " secret %s", placedName(l.secretNamespace, l.secretName))
-			}
-			b.WriteString("\n")
-		}
+		printListeners(&b, g.Listeners)
+	}
+	for _, g := range p.ListenerSets {
+		fmt.Fprintf(&b, "listenerset %s\n", placedName(g.Namespace, g.Name))
+		printListeners(&b, g.Listeners)
 	}
 	for _, c := range p.Certificates {
 		fmt.Fprintf(&b, "certificate %s %s %s %s/%s\n", c.Action, placedName(c.Namespace, c.Name), strings.Join(c.DNSNames, ","), c.IssuerRef.Kind, c.IssuerRef.Name)

@@ -36,7 +36,11 @@ func TestEngineCases(t *testing.T) {
 			}
 			for _, g := range plan.Gateways {
 				planned += len(g.Listeners)
-				checkGateway(t, find(t, objects, g), g)
+				checkParent(t, find(t, objects, "Gateway", g), g)
+			}
+			for _, g := range plan.ListenerSets {
+				planned += len(g.Listeners)
+				checkParent(t, find(t, objects, "ListenerSet", g), g)
 			}
 		})
 	}
@@ -133,23 +137,23 @@ func made(plan *engine.Plan) []map[string]any {
 	return out
 }
 
-// find returns the Gateway of a case that a plan is about.
-func find(t *testing.T, objects []map[string]any, plan engine.GatewayPlan) map[string]any {
+// find returns the Gateway or ListenerSet of a case that a plan is about.
+func find(t *testing.T, objects []map[string]any, kind string, plan engine.GatewayPlan) map[string]any {
 	t.Helper()
 	for _, object := range objects {
 		metadata := object["metadata"].(map[string]any)
 		namespace, named := metadata["namespace"]
-		if object["kind"] == "Gateway" && metadata["name"] == plan.Name && (!named || namespace == plan.Namespace) {
+		if object["kind"] == kind && metadata["name"] == plan.Name && (!named || namespace == plan.Namespace) {
 			return object
 		}
 	}
-	t.Fatalf("no Gateway %s/%s in the case", plan.Namespace, plan.Name)
+	t.Fatalf("no %s %s/%s in the case", kind, plan.Namespace, plan.Name)
 	return nil
 }
 
-// checkGateway has a release apply the Gateway with what the plan adds and a
-// sweep apply the same listeners alone.
-func checkGateway(t *testing.T, source map[string]any, plan engine.GatewayPlan) {
+// checkParent has a release apply the Gateway or ListenerSet with what the plan
+// adds and a sweep apply the same listeners alone.
+func checkParent(t *testing.T, source map[string]any, plan engine.GatewayPlan) {
 	t.Helper()
 	var ours []any
 	planned := map[any]bool{}
@@ -168,9 +172,9 @@ func checkGateway(t *testing.T, source map[string]any, plan engine.GatewayPlan) 
 		}
 	}
 	if len(all) == 0 {
-		return // the case is about a Gateway that no API server would take
+		return // the case is about a parent that no API server would take
 	}
-	release := gatewayWith(source, map[string]any{"gatewayClassName": "any", "listeners": all}, plan.Rendered)
+	release := parentWith(source, all, plan.Rendered)
 	crdtest.Validate(t, release)
 	for _, channel := range crdtest.Channels {
 		live := crdtest.NewObject(channel)
@@ -179,7 +183,7 @@ func checkGateway(t *testing.T, source map[string]any, plan engine.GatewayPlan) 
 			object  map[string]any
 		}{
 			{"helm", release},
-			{"gatewright", gatewayWith(source, map[string]any{"listeners": ours}, "")},
+			{"gatewright", parentWith(source, ours, "")},
 			{"helm", release},
 		} {
 			if err := live.Apply(apply.manager, apply.object); err != nil {
@@ -189,11 +193,18 @@ func checkGateway(t *testing.T, source map[string]any, plan engine.GatewayPlan) 
 	}
 }
 
-// gatewayWith is a Gateway of the same name with another spec.
-func gatewayWith(source, spec map[string]any, rendered string) map[string]any {
+// parentWith is a Gateway or ListenerSet of the same name with other listeners.
+// A release says all that the API needs, a sweep listeners alone.
+func parentWith(source map[string]any, listeners []any, rendered string) map[string]any {
 	metadata := map[string]any{"name": source["metadata"].(map[string]any)["name"]}
+	spec := map[string]any{"listeners": listeners}
 	if rendered != "" {
 		metadata["annotations"] = map[string]any{engine.AnnotationRendered: rendered}
+		if source["kind"] == "Gateway" {
+			spec["gatewayClassName"] = "any"
+		} else {
+			spec["parentRef"] = source["spec"].(map[string]any)["parentRef"]
+		}
 	}
-	return map[string]any{"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway", "metadata": metadata, "spec": spec}
+	return map[string]any{"apiVersion": "gateway.networking.k8s.io/v1", "kind": source["kind"], "metadata": metadata, "spec": spec}
 }
