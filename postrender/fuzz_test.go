@@ -20,7 +20,7 @@ func FuzzStream(f *testing.F) {
 		f.Add(seed, false)
 	}
 	f.Fuzz(func(t *testing.T, in []byte, managed bool) {
-		docs := split(in)
+		docs, was := split(in), bytes.Clone(in)
 		if !bytes.Equal(bytes.Join(docs, nil), in) {
 			t.Fatalf("the documents of %q joined are %q", in, docs)
 		}
@@ -34,6 +34,9 @@ func FuzzStream(f *testing.F) {
 			return
 		}
 		out := written(t, result)
+		if !bytes.Equal(in, was) {
+			t.Fatalf("%q was written to: %q", was, in)
+		}
 		checkKept(t, docs, out, result.Plan)
 		again, err := Render(out, options)
 		if err != nil {
@@ -155,15 +158,18 @@ func FuzzSplice(f *testing.F) {
 			setText{keyPath{"metadata", "annotations"}, engine.AnnotationRendered, `{"a":["b","c"]}`},
 			setItems{keyPath{"spec", "listeners"}, map[int]bool{0: remove&1 > 0, 1: remove&2 > 0}, twoListeners()},
 		}
-		text := in
+		text, was := in, bytes.Clone(in)
 		for _, c := range changes {
 			out, err := apply(text, c)
+			if !bytes.Equal(text, was) {
+				t.Fatalf("%q was written to: %q", was, text)
+			}
 			if err != nil {
 				checkNoEdit(t, text, err)
 				return
 			}
 			checkMeaning(t, text, out, c)
-			text = out
+			text, was = out, bytes.Clone(out)
 		}
 	})
 }
@@ -209,7 +215,11 @@ func textKeys(value any) any {
 	case map[any]any:
 		out := map[string]any{}
 		for key := range value {
-			out[fmt.Sprint(key)] = textKeys(value[key])
+			if name, isString := key.(string); isString {
+				out[name] = textKeys(value[key])
+				continue
+			}
+			out[fmt.Sprintf("%T %v", key, key)] = textKeys(value[key]) // 0 and 0.0 are two
 		}
 		return out
 	}

@@ -3,6 +3,8 @@ package postrender
 import (
 	"bytes"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
@@ -70,14 +72,20 @@ func isComment(line []byte) bool {
 }
 
 // sourceComment returns the template that Helm 3 names above the content of a
-// document, or "".
+// document, or "". We write such comments, too, so nothing is taken for a name
+// that a reader of YAML might take for the end of a line.
 func sourceComment(text []byte) string {
 	for line := range bytes.Lines(text[bodyStart(text):content(text)]) {
-		if name, found := strings.CutPrefix(string(line), "# Source: "); found {
-			return strings.TrimSpace(name)
+		name, found := strings.CutPrefix(string(line), "# Source: ")
+		if name = strings.TrimSpace(name); found && isName(name) {
+			return name
 		}
 	}
 	return ""
+}
+
+func isName(s string) bool {
+	return utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // filenameIn returns the template that Helm 4 names in a document, even in one

@@ -43,7 +43,7 @@ func parts(text []byte) (above, inner, below []byte) {
 	head, end := content(text), (&tree{text: text}).end()
 	above, inner, below = text[:head], text[head:end], text[end:]
 	if head > 0 && text[head-1] != '\n' { // on one line with the separator
-		above = append(bytes.TrimRight(slices.Clip(above), " \t"), '\n')
+		above = slices.Concat(bytes.TrimRight(above, " \t"), []byte("\n"))
 	}
 	return above, inner, below
 }

@@ -53,6 +53,7 @@ func TestSpliceBytes(t *testing.T) {
 		{"byte order mark", "\ufeff" + block, "\ufeff" + want},
 		{"byte order mark and separator", "\ufeff---\n" + block, "\ufeff---\n" + want},
 		{"blanks behind the separator", "---  \t\n" + block, "---  \t\n" + want},
+		{"content behind the separator, encoded anew", "---  metadata:\n  name: edge\nspec:\n  listeners: [\n  ]\n", ""},
 		{"flow, no final newline", `{"metadata": {"name": "edge"}, "spec": {"listeners": []}}`, ""},
 		{"CRLF that must be encoded anew", crlf("metadata: &m\n  name: edge\nspec:\n  listeners: &l []\n  copy: *l\n"), ""},
 	} {
@@ -133,9 +134,13 @@ func edited(t *testing.T, in string) string {
 		setText{keyPath{"metadata", "annotations"}, engine.AnnotationRendered, `{"version":"1"}`},
 		setItems{at: keyPath{"spec", "listeners"}, add: twoListeners()},
 	} {
+		was := string(text)
 		out, err := apply(text, c)
 		if err != nil {
 			t.Fatalf("%q: %v", text, err)
+		}
+		if string(text) != was {
+			t.Fatalf("%q was written to: %q", was, text)
 		}
 		text = out
 	}

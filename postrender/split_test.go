@@ -79,6 +79,7 @@ func TestContent(t *testing.T) {
 		{"# Source: a\n# Source: b\n...\n", "", "a"},
 		{"\ufeff%YAML 1.2\n# Source: a\n--- \n  a: 1\n", "  a: 1\n", "a"},
 		{"  a: 1\n", "  a: 1\n", ""},
+		{"# Source: a\x01b\n# Source: c\u0085d\n# Source: e\xff\n# Source: \n", "", ""},
 	} {
 		text := []byte(c.in)
 		if got := string(text[content(text):]); got != c.content {
