@@ -55,7 +55,7 @@ func (r *run) effectivePolicy(g *gateway) (effective, error) {
 	if _, err := merged.decodeInto(&e.Policy); err != nil {
 		return e, gatewayError(g.Gateway, err.Error(), "")
 	}
-	if err := e.validate(); err != nil {
+	if err := firstError(e.validate(), e.validateMode()); err != nil {
 		return e, gatewayError(g.Gateway, "policy: "+err.Error(), "")
 	}
 	r.yieldToShim(g, &e)

@@ -81,7 +81,8 @@ func (p *Policy) notYet() error {
 	return nil
 }
 
-// validateMode checks what the modes of an apex need.
+// validateMode checks that the keys of a mode are all there. They may come from
+// several sources, so it is for a merged policy.
 func (p *Policy) validateMode() error {
 	switch {
 	case isApexMode(p.Certificates) && p.Apex == "":
@@ -92,7 +93,12 @@ func (p *Policy) validateMode() error {
 		return errors.New("certificates: ExistingSecret needs secretName; name the Secret in the Gateway's namespace")
 	case p.Certificates != ExistingSecret && p.SecretName != "":
 		return errors.New("secretName needs certificates: ExistingSecret")
-	case p.MaxListenersPerNamespace < 0:
+	}
+	return nil
+}
+
+func (p *Policy) validateClaimants() error {
+	if p.MaxListenersPerNamespace < 0 {
 		return fmt.Errorf("maxListenersPerNamespace is %d; it is 0 (none) or more", p.MaxListenersPerNamespace)
 	}
 	for _, rule := range p.Issuers {
@@ -108,7 +114,8 @@ func (p *Policy) validateMode() error {
 	return nil
 }
 
-// validate checks the values and brings hostnames into their normal form.
+// validate checks the values of each key and brings hostnames into their normal
+// form.
 func (p *Policy) validate() error {
 	return firstError(
 		oneOf("certificates", p.Certificates, PerHostname, Wildcard, ExistingSecret, Edge, ListenersOnly),
@@ -118,7 +125,7 @@ func (p *Policy) validate() error {
 		oneOf("cover", p.Cover, CoverAny, CoverWildcard, CoverExact),
 		oneOf("withdraw", p.Withdraw, "SamePort", "Served"),
 		p.notYet(),
-		p.validateMode(),
+		p.validateClaimants(),
 		p.validateAttach(),
 		p.validateFence(),
 		p.validatePorts(),
