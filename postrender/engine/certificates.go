@@ -36,13 +36,13 @@ func (t taken) by(g *gateway, name string) bool {
 	})
 }
 
-// wantCertificate adds the Certificate of a hostname.
-func (r *run) wantCertificate(g *gateway, hostname string) {
-	r.wantCertificateFor(g, hostname, []string{hostname})
+// wantCertificate adds the Certificate of a hostname, for somebody.
+func (r *run) wantCertificate(g *gateway, hostname, why string) {
+	r.wantCertificateFor(g, hostname, []string{hostname}, why)
 }
 
 // wantCertificateFor adds a Certificate for several names, called by one.
-func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string) {
+func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string, why string) {
 	issuer := g.policy.issuerFor(hostname)
 	if issuer.Name == "" {
 		r.fail(&g.Meta, "its policy names no issuer, and its hostnames need Certificates",
@@ -54,8 +54,13 @@ func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string)
 		r.nameTaken(g, "Certificate or Secret "+name)
 		return
 	}
-	r.wantCertificates[ObjectName{g.Namespace, name}] = CertificatePlan{
+	key := ObjectName{g.Namespace, name}
+	if other, wanted := r.wantCertificates[key]; wanted {
+		why = min(why, other.Reason)
+	}
+	r.wantCertificates[key] = CertificatePlan{
 		Placed:     g.place(name),
+		Reason:     why,
 		DNSNames:   dnsNames,
 		SecretName: name,
 		IssuerRef: IssuerRef{
@@ -92,9 +97,9 @@ func (r *run) planCertificates() {
 		}
 	}
 	for key, c := range r.wantCertificates {
-		c.Action, c.Reason = Add, "claimed"
+		c.Action = Add
 		if old := before[key]; old != nil {
-			c.Action, c.Reason = compareWith(old.Object, c.Object())
+			c.Action, c.Reason = compareWith(old.Object, c.Object(), c.Reason)
 		}
 		delete(before, key)
 		r.certificates = append(r.certificates, c)
@@ -128,10 +133,11 @@ func (g *gateway) placeLike(m *Meta) Placed {
 }
 
 // compareWith compares a manifest that we rendered with what we would render
-// now. What others added beside it (Helm's labels, its annotations) is theirs.
-func compareWith(old, now map[string]any) (Action, string) {
+// now, for some reason. What others added beside it (Helm's labels, its
+// annotations) is theirs.
+func compareWith(old, now map[string]any, why string) (Action, string) {
 	if contains(jsonMap(old), jsonMap(now)) && equalObjects(old["spec"], now["spec"]) {
-		return Keep, "claimed"
+		return Keep, why
 	}
 	return Update, "differs from what was rendered"
 }

@@ -34,7 +34,7 @@ func (r *run) planGrants() {
 	for key, grant := range r.wantGrants {
 		grant.Action, grant.Reason = Add, "Gateways of other namespaces read the Secret"
 		if old := before[key]; old != nil {
-			grant.Action, grant.Reason = compareWith(old.Object, grant.Object())
+			grant.Action, grant.Reason = compareWith(old.Object, grant.Object(), grant.Reason)
 		}
 		delete(before, key)
 		r.grants = append(r.grants, *grant)

@@ -156,7 +156,7 @@ func (r *run) useOwnCertificate(g *gateway, l *Listener) answer {
 	}
 	if g.policy.writesCertificates() || ignoredByShim(g, l.Name) {
 		l.Certificate = placedName(g.Namespace, name)
-		r.wantCertificate(g, l.Hostname)
+		r.wantCertificate(g, l.Hostname, l.claimants())
 	}
 	return accept(l.Name)
 }
@@ -260,10 +260,12 @@ func (r *run) stale(g *gateway, old SourceListener, remaining []Listener) Listen
 	return l
 }
 
+const policyAsks = "the policy asks for it"
+
 // claimants names what asks for the listener.
 func (l *Listener) claimants() string {
 	if len(l.claims) == 0 {
-		return "the policy asks for it"
+		return policyAsks
 	}
 	first := slices.MinFunc(l.claims, func(a, b claim) int { return compareMeta(a.object, b.object) })
 	names := map[string]bool{}

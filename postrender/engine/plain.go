@@ -102,7 +102,7 @@ func (g *gateway) redirectsAlready(listener string) bool {
 func (r *run) redirect(g *gateway, listener string) Redirect {
 	redirect := Redirect{Placed: g.place(redirectName(g.Name)), Listener: listener, Action: Add, Reason: "plain HTTP goes to https"}
 	if old := r.ourRoutes[ObjectName{g.Namespace, redirect.Name}]; old != nil {
-		redirect.Action, redirect.Reason = compareWith(old.Object, redirect.Object())
+		redirect.Action, redirect.Reason = compareWith(old.Object, redirect.Object(), redirect.Reason)
 	}
 	return redirect
 }

@@ -325,7 +325,7 @@ func (r *run) coveredByWider(g *gateway, c claim, l *SourceListener) {
 	case isApexMode(g.policy.Certificates):
 		return
 	case g.policy.writesCertificates() && (!isWildcard(c.hostname) || slices.Contains(g.policy.Wildcards, c.hostname)):
-		r.wantCertificate(g, c.hostname)
+		r.wantCertificate(g, c.hostname, c.object.String())
 		message += "its Certificate is made now; give it a listener of its own once that is ready (the sweep, which does so, is not part of this version)"
 	default:
 		message += "its own listener would take the name over before its certificate exists, so none is made; set cover: Any to accept that, or write the listener by hand"

@@ -101,7 +101,7 @@ func (r *run) planApexCertificate(g *gateway) {
 	}
 	for _, s := range g.standing {
 		if s.Mode == "Terminate" {
-			r.wantCertificateFor(g, "*."+g.policy.Apex, g.policy.apexDNSNames())
+			r.wantCertificateFor(g, "*."+g.policy.Apex, g.policy.apexDNSNames(), policyAsks)
 			return
 		}
 	}
