@@ -28,6 +28,10 @@ func (l Listener) Object() map[string]any {
 	return object
 }
 
+// Secret names the Secret that a listener of ours ends TLS with. Its namespace is
+// "" where it is the parent's; both are where there is none.
+func (l Listener) Secret() ObjectName { return ObjectName{l.secretNamespace, l.secretName} }
+
 // tls returns the part about TLS: none of a plain listener, and no certificate
 // where the connection is handed through.
 func (l Listener) tls() map[string]any {

@@ -123,8 +123,24 @@ func (e *explanation) line(t tone, indent, s string) {
 // verdict says who asks, of whom, and what comes of it.
 func (e *explanation) verdict(v engine.Verdict) {
 	e.text.WriteString("\n")
-	e.line(plainTone, "", fmt.Sprintf("%s%s asks %s for it", claimant(v), inSource(v.Source), parent(v.Parent)))
+	asks := fmt.Sprintf("asks %s for it", parent(v.Parent))
+	if v.Kind == engine.KindGateway {
+		asks = "asks for it, to be passed through"
+	}
+	e.line(plainTone, "", fmt.Sprintf("%s%s %s", claimant(v), inSource(v.Source), asks))
 	e.outcome(v)
+	object := engine.Meta{Kind: v.Kind, Namespace: v.Namespace, Name: v.Name}
+	for _, f := range tellable(e.plan.Findings) {
+		if f.Object == object.String() && mentions(f.Message, v.Hostname) {
+			e.line(warnTone, "  ", f.Code+": "+f.Message)
+		}
+	}
+}
+
+// mentions says whether a sentence holds a hostname, and not only as a part of
+// a longer one.
+func mentions(sentence, hostname string) bool {
+	return slices.ContainsFunc(strings.Fields(sentence), func(word string) bool { return strings.Trim(word, "(),;:") == hostname })
 }
 
 // unanswered is about an object that names the hostname and has no verdict: its
@@ -151,10 +167,13 @@ func (e *explanation) findings(object string) bool {
 }
 
 func (e *explanation) outcome(v engine.Verdict) {
-	if !v.Accepted {
-		e.line(badTone, "  ", "refused: "+v.Reason)
-	} else {
+	switch {
+	case v.Accepted:
 		e.served(v)
+	case v.Reason == engine.ReasonOptedOut:
+		e.line(warnTone, "  ", "not asked for: "+v.Reason)
+	default:
+		e.line(badTone, "  ", "refused: "+v.Reason)
 	}
 	e.line(plainTone, "  ", v.Message)
 }
@@ -166,7 +185,7 @@ func (e *explanation) served(v engine.Verdict) {
 		return
 	}
 	e.line(goodTone, "  ", fmt.Sprintf("served by listener %s (%s), %s on port %d",
-		listener.Name, listener.Action, listener.Protocol, listener.Port))
+		listener.Name, listener.Action, protocol(listener), listener.Port))
 	for _, c := range e.plan.Certificates {
 		if qualified(c.Namespace, c.Name) == listener.Certificate {
 			e.line(goodTone, "  ", fmt.Sprintf("Certificate %s (%s) from %s, in Secret %s",
@@ -174,8 +193,12 @@ func (e *explanation) served(v engine.Verdict) {
 			return
 		}
 	}
-	if listener.Certificate != "" {
-		e.line(goodTone, "  ", "Certificate "+listener.Certificate)
+	secret := listener.Secret()
+	switch {
+	case listener.Certificate != "":
+		e.line(goodTone, "  ", fmt.Sprintf("Certificate %s, in Secret %s", listener.Certificate, secret.Name))
+	case secret.Name != "":
+		e.line(goodTone, "  ", fmt.Sprintf("Secret %s, which gatewright does not make", secret.Name))
 	}
 }
 

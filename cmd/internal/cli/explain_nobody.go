@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gatewright/gatewright/postrender/engine"
 )
@@ -10,7 +11,7 @@ import (
 // such a route added, so that the answer is the one that the owner will see.
 func (e *explanation) nobody(in *input, hostname string) error {
 	e.line(plainTone, "", "nobody asks for it")
-	for _, g := range in.snapshot.Gateways {
+	for _, g := range slices.Concat(in.snapshot.Gateways, in.snapshot.ListenerSets) {
 		if g.Known {
 			continue
 		}
@@ -18,7 +19,7 @@ func (e *explanation) nobody(in *input, hostname string) error {
 		route := &engine.Route{
 			Meta:      engine.Meta{Kind: engine.KindHTTPRoute, Namespace: g.Namespace, Implicit: g.Implicit, Name: trialName},
 			Hostnames: []string{hostname},
-			Parents:   []engine.ParentRef{{Group: engine.GatewayGroup, Kind: engine.KindGateway, Namespace: g.Namespace, Name: g.Name}},
+			Parents:   []engine.ParentRef{{Group: engine.GatewayGroup, Kind: g.Kind, Namespace: g.Namespace, Name: g.Name}},
 		}
 		trial.Routes = append(trial.Routes[:len(trial.Routes):len(trial.Routes)], route)
 		plan, err := engine.Compute(&trial, in.policies)
@@ -27,7 +28,7 @@ func (e *explanation) nobody(in *input, hostname string) error {
 		}
 		e.trial(plan, g)
 	}
-	if len(in.snapshot.Gateways) == 0 {
+	if len(in.snapshot.Gateways)+len(in.snapshot.ListenerSets) == 0 {
 		e.line(plainTone, "  ", "and there is no Gateway in the input that could serve it; give the manifest of the Gateway too (-f)")
 	}
 	return nil

@@ -28,7 +28,7 @@ func (p *policyFlags) register(cmd *cobra.Command) {
 	p.key(fs, "issuer", "issuerRef", parseIssuer,
 		"`[KIND/]NAME` of the issuer of the Certificates; KIND is ClusterIssuer (default), Issuer, or Kind.group")
 	p.key(fs, "certificates", "certificates", oneOf(modes),
-		"who makes the Certificates: `MODE` is PerHostname (default) or ListenersOnly")
+		"what serves the hostnames: `MODE` is PerHostname (default), Wildcard, ExistingSecret, Edge or ListenersOnly")
 	p.key(fs, "attach", "attach", parseAttach,
 		"`WHO` may claim: Same (the Gateway's namespace, default), All, or namespaces with commas")
 	p.key(fs, "https-port", "httpsPort", parsePort,

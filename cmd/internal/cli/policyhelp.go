@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gatewright/gatewright/postrender/engine"
 )
 
 // policyKey is the help of one key of a policy.
@@ -13,7 +17,8 @@ const policyIntro = `A policy holds the settings for one Gateway. It is merged k
 first: command flags, the file of --policy, the Gateway's annotation
 gatewright.dev/policy (one entry as YAML or JSON, without match), the defaults.
 A Gateway that carries cert-manager's issuer annotation has a policy by that
-alone; a Gateway without any policy stays as it is, and a finding says so.
+alone; a Gateway without any policy stays as it is, and a finding says so. A
+ListenerSet has the policy of its Gateway, under its own annotation.
 
 `
 
@@ -31,11 +36,20 @@ gateways:                          # the first match wins
 `
 
 func policyTopic() *cobra.Command {
-	return &cobra.Command{
+	topic := &cobra.Command{
 		Use:   "policy",
 		Short: "The settings for a Gateway: every key, its default, an example",
-		Long:  policyIntro + "EXAMPLE\n\n" + policyExample + "\nKEYS\n\n" + policyTable(policyKeys()),
 	}
+	// Only who asks for the help pays for reading the schema.
+	topic.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		keys, err := policyKeys()
+		if err != nil {
+			cmd.PrintErrln(err)
+			return
+		}
+		fmt.Fprint(cmd.OutOrStdout(), policyIntro+"EXAMPLE\n\n"+policyExample+"\nKEYS\n\n"+policyTable(keys)+"\n")
+	})
+	return topic
 }
 
 func policyTable(keys []policyKey) string {
@@ -47,33 +61,60 @@ func policyTable(keys []policyKey) string {
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// policyKeys are all the keys, in the order in which one meets them.
-func policyKeys() []policyKey {
-	const later = " This version refuses it."
-	return []policyKey{
-		{"match", "every Gateway", "Namespace and name of the Gateway; either may be left out or *. In a file only."},
-		{"issuerRef", "none", "The cert-manager issuer of the Certificates: kind, name, and group unless it is cert-manager.io."},
-		{"issuers", "none", "Exceptions, each a list of hostnames with an issuerRef." + later},
-		{"certificates", "PerHostname", "PerHostname: a listener and a Certificate for each claimed hostname. ListenersOnly: listeners alone, cert-manager's gateway-shim makes the Certificates; chosen by itself on a Gateway with an issuer annotation. Wildcard, ExistingSecret and Edge are refused by this version."},
-		{"apex", "none", "The domain that wildcard modes are about; when set, a fence for every claim."},
-		{"childApexes", "none", "Domains that the fence of apex lets through too." + later},
-		{"secretName", "none", "The Secret of mode ExistingSecret." + later},
-		{"attach", "from: Same", "Which namespaces may claim: from is Same, All, List (with namespaces) or Selector (with selector)."},
-		{"claims", "All", "All, or OptedIn: only objects annotated gatewright.dev/manage: \"true\"."},
-		{"hostnames", "none", "The fence: allow lists the hostnames that may be claimed, perNamespace those of each namespace (a namespace not in it gets nothing, unless \"*\" is). *.x is any depth below x, and not x."},
-		{"wildcards", "none", "Wildcard hostnames of routes that may become a Certificate."},
-		{"hostnameOwnership", "Shared", "Shared, or OneNamespace: a hostname belongs to one namespace, which this version refuses."},
-		{"cover", "Any", "Which hand-written listener counts as serving a hostname: Any, Wildcard (exact, or one label below its wildcard), Exact."},
-		{"http", "Auto, Auto, 80", "The plain listener and the redirect to https: listener and redirect are Auto, true or false; port. Auto adds them only to a Gateway without a hand-written listener."},
-		{"acmeNamespaces", "none", "Namespaces that the computed plain listener admits beside the Gateway's own, for ACME HTTP-01."},
-		{"httpsPort", "Auto", "Port of the computed HTTPS listeners. Auto is the port of the hand-written HTTPS listeners if there is exactly one, or 443."},
-		{"passthrough", "none", "TLS listeners that hand the connection through: name, port, hostname, from." + later},
-		{"withdraw", "SamePort", "When a passthrough hostname takes a hostname from a terminate listener: SamePort, or Served, which this version refuses."},
-		{"tlsOptions", "none", "Copied to tls.options of the computed listeners."},
-		{"certificateTemplate", "none", "Copied to the Certificates: duration, renewBefore, privateKey, usages, revisionHistoryLimit, labels, annotations, secretTemplate. What is left out is left to cert-manager."},
-		{"maxListenersPerNamespace", "0", "Quota of listeners for a claiming namespace, 0 for none." + later},
-		{"priorityNamespaces", "none", "Namespaces that win the race for a hostname, with wildcards. In a file only." + later},
-		{"maxListeners", "64", "A render that would give a Gateway more listeners fails. In a file or flag only."},
-		{"secretRetention", "Keep", "What becomes of the Secret of a removed Certificate: Keep, or Delete or {after: 336h}, which this version refuses. In a file only."},
+// property is what the schema says of a key.
+type property struct {
+	Description string
+	Default     any
+	Properties  yaml.Node
+}
+
+// policyKeys are all the keys, with the words and in the order of the schema.
+func policyKeys() ([]policyKey, error) {
+	var schema struct {
+		Defs struct {
+			Entry property
+		} `yaml:"$defs"`
 	}
+	if err := yaml.Unmarshal(engine.PolicySchema, &schema); err != nil {
+		return nil, fmt.Errorf("schema of a policy: %w", err)
+	}
+	var keys []policyKey
+	err := schema.Defs.Entry.each(func(name string, p property) error {
+		byDefault, err := p.byDefault()
+		keys = append(keys, policyKey{name, byDefault, p.Description})
+		return err
+	})
+	return keys, err
+}
+
+// each calls f with the properties of one that is a mapping, in their order.
+func (p property) each(f func(name string, p property) error) error {
+	for i := 0; i+1 < len(p.Properties.Content); i += 2 {
+		var inner property
+		if err := p.Properties.Content[i+1].Decode(&inner); err != nil {
+			return fmt.Errorf("schema of a policy: %w", err)
+		}
+		if err := f(p.Properties.Content[i].Value, inner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// byDefault is the default of a key, or those of the keys in it.
+func (p property) byDefault() (string, error) {
+	if p.Default != nil {
+		return fmt.Sprint(p.Default), nil
+	}
+	var parts []string
+	err := p.each(func(name string, inner property) error {
+		if inner.Default != nil {
+			parts = append(parts, fmt.Sprintf("%s: %v", name, inner.Default))
+		}
+		return nil
+	})
+	if len(parts) == 0 {
+		return "none", err
+	}
+	return strings.Join(parts, ", "), err
 }

@@ -12,17 +12,45 @@ import (
 
 // TestPolicyHelp holds the help to the type: every key, in its order, no other.
 func TestPolicyHelp(t *testing.T) {
+	keys, err := policyKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
 	want := []string{"match"}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[engine.Policy]()) {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		want = append(want, name)
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			want = append(want, name)
+		}
 	}
 	var got []string
-	for _, key := range policyKeys() {
+	for _, key := range keys {
 		got = append(got, key.name)
+		if key.help == "" || !strings.HasSuffix(key.help, ".") {
+			t.Errorf("%s: the help is no sentence: %q", key.name, key.help)
+		}
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("keys of gatewright help policy (-want +got):\n%s", diff)
+	}
+}
+
+func TestPolicyHelpDefaults(t *testing.T) {
+	keys, err := policyKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"match": "namespace: *, name: *", "issuerRef": "none", "certificates": "PerHostname", "attach": "from: Same",
+		"http": "listener: Auto, redirect: Auto, port: 80", "maxListeners": "64", "maxListenersPerNamespace": "0",
+	}
+	got := map[string]string{}
+	for _, key := range keys {
+		if want[key.name] != "" {
+			got[key.name] = key.byDefault
+		}
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("defaults (-want +got):\n%s", diff)
 	}
 }
 
@@ -46,28 +74,20 @@ func TestPolicyExample(t *testing.T) {
 	}
 }
 
-// TestPolicyHelpSaysWhatIsRefused asks the engine about every key.
+// TestPolicyHelpSaysWhatIsRefused asks the engine about the one key that it
+// refuses. That all others work is its own test.
 func TestPolicyHelpSaysWhatIsRefused(t *testing.T) {
-	values := map[string]any{
-		"issuers":                  []any{map[string]any{"hostnames": []any{"a.example.com"}, "issuerRef": map[string]any{"name": "x"}}},
-		"childApexes":              []any{"kid.example.com"},
-		"secretName":               "tls",
-		"passthrough":              []any{map[string]any{"name": "db", "port": int64(5432), "hostname": "db.example.com"}},
-		"maxListenersPerNamespace": int64(3),
-		"priorityNamespaces":       []any{"sys"},
+	keys, err := policyKeys()
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, key := range policyKeys() {
-		value, listed := values[key.name]
-		if says := strings.HasSuffix(key.help, "This version refuses it."); says != listed {
-			t.Errorf("%s: the help says that it is refused: %v, want %v", key.name, says, listed)
+	for _, key := range keys {
+		if says := strings.Contains(key.help, "Not supported by this version"); says != (key.name == "secretRetention") {
+			t.Errorf("%s: the help says that it is not supported: %v", key.name, says)
 		}
-		if !listed {
-			continue
-		}
-		snapshot := &engine.Snapshot{Gateways: []*engine.Gateway{{Meta: engine.Meta{Kind: engine.KindGateway, Namespace: "infra", Name: "edge"}}}}
-		_, err := engine.Compute(snapshot, engine.PolicySources{Flags: engine.Keys{key.name: value}})
-		if err == nil || !strings.Contains(err.Error(), "not supported by this version") {
-			t.Errorf("%s: the engine says %v", key.name, err)
-		}
+	}
+	refused := engine.Keys{"secretRetention": "Delete"}
+	if err := refused.Check(); err == nil || !strings.Contains(err.Error(), "not supported by this version") {
+		t.Errorf("the engine says %v", err)
 	}
 }

@@ -42,13 +42,14 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 		return nil, err
 	}
 	in := &input{policies: policies, snapshot: engine.Snapshot{Complete: flags.complete}}
+	services := slices.ContainsFunc(manifests, func(m manifest) bool { return postrender.NeedsServices(m.data) })
 	for _, m := range manifests {
-		if err := in.add(m, postrender.ReadOptions{Source: m.source, Namespace: release.namespace}); err != nil {
+		if err := in.add(m, postrender.ReadOptions{Source: m.source, Namespace: release.namespace, Services: services}); err != nil {
 			return nil, err
 		}
 	}
 	for _, file := range known {
-		if err := in.add(manifest{file.Name, file.Data}, postrender.ReadOptions{Source: file.Name, Known: true}); err != nil {
+		if err := in.add(manifest{file.Name, file.Data}, postrender.ReadOptions{Source: file.Name, Known: true, Services: services}); err != nil {
 			return nil, err
 		}
 	}

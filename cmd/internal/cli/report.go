@@ -57,13 +57,15 @@ func gatewaySection(kind string, g engine.GatewayPlan) section {
 		empty:  "no listener is computed for it",
 	}
 	for _, l := range g.Listeners {
-		protocol := l.Protocol
-		if l.Mode == "Passthrough" {
-			protocol += " passthrough"
-		}
 		s.rows = append(s.rows, row{
 			tone:  toneOf(l.Action),
-			cells: []string{string(l.Action), anyHostname(l.Hostname), number(l.Port), protocol, l.Name, l.Reason},
+			cells: []string{string(l.Action), anyHostname(l.Hostname), number(l.Port), protocol(l), l.Name, l.Reason},
+		})
+	}
+	if onlyAnnotation(g) {
+		s.rows = append(s.rows, row{
+			tone:  toneOf(g.Action),
+			cells: []string{string(g.Action), "", "", "", "(annotation)", "what " + engine.AnnotationRendered + " records changes"},
 		})
 	}
 	return s
@@ -98,19 +100,24 @@ func otherSection(plan *engine.Plan) section {
 	return s
 }
 
-// claimSections parts what is served from what is refused, which needs hands.
+// claimSections parts what is served from what is refused, which needs hands,
+// and from what did not want to be.
 func claimSections(verdicts []engine.Verdict) []section {
 	served := section{title: "Claims served", header: []string{"HOSTNAME", "ASKED BY", "OF", "LISTENER"}}
 	refused := section{title: "Claims refused", header: []string{"HOSTNAME", "ASKED BY", "OF", "REASON"}}
+	optedOut := section{title: "Opted out", header: []string{"HOSTNAME", "NAMED BY", "OF"}}
 	for _, v := range verdicts {
 		cells := []string{anyHostname(v.Hostname), claimant(v), parent(v.Parent)}
-		if v.Accepted {
+		switch {
+		case v.Accepted:
 			served.rows = append(served.rows, row{cells: append(cells, v.Listener), note: v.Message})
-			continue
+		case v.Reason == engine.ReasonOptedOut:
+			optedOut.rows = append(optedOut.rows, row{cells: cells, note: v.Message})
+		default:
+			refused.rows = append(refused.rows, row{tone: badTone, cells: append(cells, v.Reason), note: v.Message})
 		}
-		refused.rows = append(refused.rows, row{tone: badTone, cells: append(cells, v.Reason), note: v.Message})
 	}
-	return []section{served, refused}
+	return []section{served, refused, optedOut}
 }
 
 func findingSection(findings []engine.Finding) section {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -49,8 +50,28 @@ func issuer(ref engine.IssuerRef) string {
 	return kind + "/" + ref.Name
 }
 
+// claimant is who asks. A Gateway asks by its policy, for what it passes
+// through.
 func claimant(v engine.Verdict) string {
-	return v.Kind + " " + qualified(v.Namespace, v.Name)
+	s := v.Kind + " " + qualified(v.Namespace, v.Name)
+	if v.Kind == engine.KindGateway {
+		s = "policy of " + s
+	}
+	return s
+}
+
+// protocol says how a listener takes connections.
+func protocol(l engine.Listener) string {
+	if l.Mode == "Passthrough" {
+		return l.Protocol + " passthrough"
+	}
+	return l.Protocol
+}
+
+// onlyAnnotation says whether a Gateway or ListenerSet changes in nothing but
+// what is recorded on it.
+func onlyAnnotation(g engine.GatewayPlan) bool {
+	return g.Action != engine.Keep && !slices.ContainsFunc(g.Listeners, func(l engine.Listener) bool { return l.Action != engine.Keep })
 }
 
 func parent(p engine.Parent) string {
@@ -102,10 +123,13 @@ func (t tally) String() string {
 
 // summary is the plan in one line.
 func summary(plan *engine.Plan) string {
-	listeners, certificates, others := tally{}, tally{}, tally{}
-	for _, g := range append(plan.Gateways[:len(plan.Gateways):len(plan.Gateways)], plan.ListenerSets...) {
+	listeners, certificates, others, annotations := tally{}, tally{}, tally{}, tally{}
+	for _, g := range slices.Concat(plan.Gateways, plan.ListenerSets) {
 		for _, l := range g.Listeners {
 			listeners[l.Action]++
+		}
+		if onlyAnnotation(g) {
+			annotations[engine.Update]++
 		}
 	}
 	for _, c := range plan.Certificates {
@@ -123,12 +147,29 @@ func summary(plan *engine.Plan) string {
 	if len(others) > 0 {
 		parts = append(parts, counted("other objects", others))
 	}
-	refused := len(plan.Refused())
-	parts = append(parts, fmt.Sprintf("claims: %d served, %d refused", len(plan.Verdicts)-refused, refused))
+	if len(annotations) > 0 {
+		parts = append(parts, counted("annotations", annotations))
+	}
+	parts = append(parts, claims(plan))
 	if n := len(tellable(plan.Findings)); n > 0 {
 		parts = append(parts, fmt.Sprintf("findings: %d", n))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// claims counts the verdicts.
+func claims(plan *engine.Plan) string {
+	served, refused := 0, len(plan.Refused())
+	for _, v := range plan.Verdicts {
+		if v.Accepted {
+			served++
+		}
+	}
+	s := fmt.Sprintf("claims: %d served, %d refused", served, refused)
+	if n := len(plan.Verdicts) - served - refused; n > 0 {
+		s += fmt.Sprintf(", %d opted out", n)
+	}
+	return s
 }
 
 func counted(what string, t tally) string {
