@@ -42,11 +42,11 @@ type Placed struct {
 // GatewayPlan is one managed Gateway or ListenerSet with the listeners computed
 // for it.
 type GatewayPlan struct {
-	Namespace string     `json:"namespace"`
-	Name      string     `json:"name"`
-	Listeners []Listener `json:"listeners"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
 	// Action is Update where a listener or the annotation rendered changes.
-	Action Action `json:"action"`
+	Action    Action     `json:"action"`
+	Listeners []Listener `json:"listeners"`
 
 	// Source is the file or template of the Gateway.
 	Source string `json:"-"`

@@ -65,7 +65,7 @@ func gatewaySection(kind string, g engine.GatewayPlan) section {
 	if onlyAnnotation(g) {
 		s.rows = append(s.rows, row{
 			tone:  toneOf(g.Action),
-			cells: []string{string(g.Action), "", "", "", "(annotation)", "what " + engine.AnnotationRendered + " records changes"},
+			cells: []string{string(g.Action), "", "", "", "(annotation)", "the policy is recorded in " + engine.AnnotationRendered},
 		})
 	}
 	return s
