@@ -24,12 +24,15 @@ var charts = map[string]added{
 		map[string]int{"Certificate": 4}},
 	"certificates": {[]string{"docs.example.com", "legacy.example.com", "pay.example.com", "wiki.example.com"},
 		map[string]int{"ReferenceGrant": 1}},
-	"empty":    {},
+	"empty": {},
+	"listenerset": {[]string{"api.orders.example.com", "orders.example.com", "search.example.com", "www.example.com"},
+		map[string]int{"Certificate": 4}},
 	"lists":    {[]string{"a.example.com", "b.example.com"}, map[string]int{"Certificate": 2}},
 	"plain":    {},
 	"platform": {[]string{"status.example.com"}, map[string]int{"Certificate": 1}},
 	"shop":     {},
 	"umbrella": {[]string{"login.example.com", "portal.example.com"}, map[string]int{"Certificate": 2}},
+	"wildcard": {[]string{"*.example.com", "db.example.com", "example.com"}, map[string]int{"Certificate": 1}},
 }
 
 func TestChartsAreAllTested(t *testing.T) {
