@@ -50,14 +50,20 @@ func checkName(name string) error {
 	if _, err := netip.ParseAddr(name); err == nil {
 		return errors.New("is an IP address, and a listener takes none")
 	}
-	labels := strings.Split(name, ".")
-	for _, label := range labels {
+	if err := checkLabels(name); err != nil {
+		return err
+	}
+	if last := name[strings.LastIndexByte(name, '.')+1:]; strings.Trim(last, "0123456789") == "" {
+		return errors.New("ends in a number, as an IP address does")
+	}
+	return nil
+}
+
+func checkLabels(name string) error {
+	for label := range strings.SplitSeq(name, ".") {
 		if err := checkLabel(label); err != nil {
 			return err
 		}
-	}
-	if strings.Trim(labels[len(labels)-1], "0123456789") == "" {
-		return errors.New("ends in a number, as an IP address does")
 	}
 	return nil
 }

@@ -37,8 +37,8 @@ func (r *run) passthroughListeners(g *gateway) []standing {
 func (g *gateway) passthroughProblem(entry Passthrough, l Listener, before []standing) string {
 	_, err := NormalizeHostname(entry.Hostname)
 	switch {
-	case checkLabel(entry.Name) != nil || len(l.Name) > maxName:
-		return "its name is not a lower-case DNS label of at most 59 characters"
+	case checkLabels(entry.Name) != nil || len(l.Name) > maxName:
+		return "its name is not a lower-case DNS name of at most 59 characters"
 	case !validPort(entry.Port):
 		return fmt.Sprintf("port %d is not 1 to 65535", entry.Port)
 	case err != nil:
@@ -114,9 +114,13 @@ func (g *gateway) handAnswering(l Listener) *SourceListener {
 func (g *gateway) passedByHand(l Listener) bool { return g.handAnswering(l) != nil }
 
 // displacedBy returns the passthrough listener that takes a terminate
-// listener's hostname on its own port: it equals or covers it. Declaring it is
-// enough, no route need claim it. It is nil if there is none.
+// listener's hostname on its own port under withdraw: SamePort: it equals or
+// covers it. Declaring it is enough, no route need claim it. It is nil if there
+// is none; under Served see withdrawnBy.
 func (g *gateway) displacedBy(port int, hostname string) *standing {
+	if g.policy.Withdraw == "Served" {
+		return nil
+	}
 	for i := range g.passthrough {
 		if s := &g.passthrough[i]; s.Port == port && covers(s.Hostname, hostname) {
 			return s

@@ -32,6 +32,7 @@ func (r *run) standingListeners(g *gateway) []standing {
 	}
 	if isApexMode(g.policy.Certificates) {
 		out = append(out, r.apexListeners(g)...)
+		r.childFinding(g)
 	}
 	return append(out, g.passthrough...)
 }
@@ -170,4 +171,15 @@ func (r *run) depthFinding(g *gateway, c claim, l *standing) {
 		return
 	}
 	r.find(Warning, CodeNotCovered, c.object, fmt.Sprintf("%s lies more than one label below %s, so the certificate of listener %s may not cover it; name its parent domain in childApexes", c.hostname, l.Hostname, l.Name))
+}
+
+// childFinding warns of child apexes below which a given Secret must serve: its
+// names cannot be looked up here.
+func (r *run) childFinding(g *gateway) {
+	if g.policy.Certificates != ExistingSecret {
+		return
+	}
+	for _, child := range g.policy.ChildApexes {
+		r.find(Warning, CodeNotCovered, &g.Meta, fmt.Sprintf("names below child apex %s are served with Secret %s, and whether that covers *.%s is not known here; see that its certificate names it", child, g.policy.SecretName, child))
+	}
 }

@@ -81,8 +81,8 @@ func (r *run) withdrawnBy(g *gateway, hostname string) *standing {
 	}
 	for i := range g.passthrough {
 		s := &g.passthrough[i]
-		if !intersects(s.Hostname, hostname) {
-			continue
+		if !covers(s.Hostname, hostname) {
+			continue // one below a terminate listener's wildcard takes none of its names
 		}
 		for _, a := range g.tlsRoutes {
 			if r.takes(a, g, s, hostname) && r.forwards(a.route) == yes {
