@@ -54,7 +54,7 @@ demo: build tools
 #? test: all tests, after the fuzz targets have run for FUZZTIME (5s) each
 .PHONY: test
 test: build tools fuzz
-	go test ./...
+	go test $(PACKAGES)
 
 #? fuzz: every fuzz target for FUZZTIME (5s)
 .PHONY: fuzz
@@ -64,7 +64,7 @@ fuzz:
 #? golden: rewrite the expected outputs that tests compare with; read the diff before committing it
 .PHONY: golden
 golden: build tools
-	UPDATE=1 go test ./...
+	UPDATE=1 go test $(PACKAGES)
 
 #? bench: time and memory of post-render beside kustomize and cat
 .PHONY: bench

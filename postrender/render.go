@@ -58,6 +58,7 @@ func Render(in []byte, options Options) (*Result, error) {
 			return nil, err
 		}
 	}
+	stream.forget()
 	plan, err := engine.Compute(&snapshot, options.Policies)
 	if err != nil {
 		return nil, err

@@ -105,6 +105,15 @@ func (s *Stream) AddTo(snapshot *engine.Snapshot) error {
 	return errors.Join(errs...)
 }
 
+// forget drops the objects that are in a snapshot now and are not edited.
+func (s *Stream) forget() {
+	for _, o := range s.objects {
+		if o.kind != engine.KindGateway && o.kind != engine.KindListenerSet {
+			o.value = nil
+		}
+	}
+}
+
 // Findings returns what Read found odd in the objects of the stream.
 func (s *Stream) Findings() []engine.Finding { return s.findings }
 
