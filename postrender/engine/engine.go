@@ -39,8 +39,9 @@ type run struct {
 	known   map[string][]*Gateway // Gateways of --snapshot
 	labels  map[string]*Namespace
 	// services and grants answer where a backend is, and whether it may be named.
-	services map[ObjectName]bool
-	grantsIn map[string][]*ReferenceGrant
+	services     map[ObjectName]bool
+	grantsIn     map[string][]*ReferenceGrant
+	secretGrants map[secretGrant]bool
 
 	gatewayPlans     []GatewayPlan
 	listenerSetPlans []GatewayPlan
@@ -78,6 +79,7 @@ func newRun(snapshot *Snapshot, policies PolicySources) *run {
 		wantGrants: map[ObjectName]*Grant{},
 
 		wantCertificates: map[ObjectName]CertificatePlan{},
+		secretGrants:     secretGrants(snapshot.Grants),
 	}
 	for _, n := range snapshot.Namespaces {
 		r.labels[n.Name] = n

@@ -49,13 +49,31 @@ func (r *run) planGrants() {
 	}
 }
 
+// secretGrant is one permission: objects of a kind in one namespace may name a
+// Secret in another, "" for all of them.
+type secretGrant struct{ kind, from, namespace, secret string }
+
+// secretGrants looks up the permissions of all grants.
+func secretGrants(grants []*ReferenceGrant) map[secretGrant]bool {
+	out := map[secretGrant]bool{}
+	for _, grant := range grants {
+		for _, from := range grant.From {
+			for _, to := range grant.To {
+				if from.Group == GatewayGroup && to.Group == "" && to.Kind == KindSecret {
+					out[secretGrant{from.Kind, from.Namespace, grant.Namespace, to.Name}] = true
+				}
+			}
+		}
+	}
+	return out
+}
+
 // grantedSecret says whether a grant of the snapshot lets the parent read the
 // Secret of a Certificate in another namespace.
 func (r *run) grantedSecret(g *gateway, cert *Certificate) bool {
-	from := BackendRef{Group: GatewayGroup, Kind: g.Kind, Namespace: g.Namespace}
-	return slices.ContainsFunc(r.grantsIn[cert.Namespace], func(grant *ReferenceGrant) bool {
-		return slices.Contains(grant.From, from) && slices.ContainsFunc(grant.To, func(to BackendRef) bool {
-			return to.Group == "" && to.Kind == KindSecret && (to.Name == "" || to.Name == cert.SecretName)
-		})
-	})
+	return r.mayRead(g, cert.Namespace, cert.SecretName)
+}
+
+func (r *run) mayRead(g *gateway, namespace, secret string) bool {
+	return r.secretGrants[secretGrant{g.Kind, g.Namespace, namespace, secret}] || r.secretGrants[secretGrant{g.Kind, g.Namespace, namespace, ""}]
 }
