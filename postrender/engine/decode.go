@@ -223,7 +223,7 @@ func (s *Snapshot) addService(_ reader, meta Meta) { s.Services = append(s.Servi
 func (s *Snapshot) addIssuer(r reader, meta Meta) {
 	issuer := &Issuer{Meta: meta}
 	acme := r.child("spec").child("acme")
-	issuer.ACME = acme.object != nil
+	issuer.ACME, issuer.Server = acme.object != nil, acme.text("server")
 	for _, solver := range acme.children("solvers") {
 		issuer.HTTP01 = issuer.HTTP01 || solver.object["http01"] != nil
 		issuer.DNS01 = issuer.DNS01 || solver.object["dns01"] != nil

@@ -75,4 +75,46 @@ const (
 	CodeDuplicateKey = "DuplicateKey"
 	// CodeDuplicateObject: an object stands twice in the input.
 	CodeDuplicateObject = "DuplicateObject"
+	// CodePortConflict: one port carries protocols that cannot be told apart.
+	CodePortConflict = "PortConflict"
+	// CodeMixedTLS: one port ends TLS and passes it through.
+	CodeMixedTLS = "MixedTLS"
+	// CodeSameHostname: two listeners of a port answer the same hostname.
+	CodeSameHostname = "SameHostname"
+	// CodeServerSpeaksFirst: a TLS listener on a port whose protocol lets the
+	// server speak first.
+	CodeServerSpeaksFirst = "ServerSpeaksFirst"
+	// CodePortOpened: a Certificate asks for a port that nothing else uses.
+	CodePortOpened = "PortOpened"
+	// CodeOverlappingTLS: a listener presents the certificate of a wider one.
+	CodeOverlappingTLS = "OverlappingTLSConfig"
+	// CodeSharedSecret: listeners of different hostnames present one certificate.
+	CodeSharedSecret = "SharedSecret"
+	// CodeNoCertificate: a hand-written listener ends TLS without a certificate.
+	CodeNoCertificate = "NoCertificate"
+	// CodeSecretNotGranted: a listener names a Secret that it may not read.
+	CodeSecretNotGranted = "SecretNotGranted"
+	// CodeSelectorMissing: a selector decides, and there is none.
+	CodeSelectorMissing = "SelectorMissing"
+	// CodeNotAdmitted: no listener admits a route that asks for no hostname, or
+	// that adds nothing.
+	CodeNotAdmitted = "NotAdmitted"
+	// CodeMixedRouteKinds: a GRPCRoute and an HTTPRoute share a hostname.
+	CodeMixedRouteKinds = "MixedRouteKinds"
+	// CodeChallengeUnreachable: no plain listener takes the challenges of HTTP-01.
+	CodeChallengeUnreachable = "ChallengeUnreachable"
+	// CodeWildcardNeedsDNS01: a wildcard whose issuer has HTTP-01 solvers only.
+	CodeWildcardNeedsDNS01 = "WildcardNeedsDNS01"
+	// CodeHostnameTwice: a hostname is on two Gateways of one namespace.
+	CodeHostnameTwice = "HostnameTwice"
+	// CodeNearLimit: an eighth of a parent's listeners is left, or less.
+	CodeNearLimit = "NearListenerLimit"
+	// CodePastLimit: a parent has more listeners than its limit.
+	CodePastLimit = "PastListenerLimit"
+	// CodeCertificateBudget: more new certificates for a domain than Let's Encrypt
+	// issues in a week.
+	CodeCertificateBudget = "CertificateBudget"
+	// CodeIdenticalCertificates: more new certificates with the same names than
+	// Let's Encrypt issues in a week.
+	CodeIdenticalCertificates = "IdenticalCertificates"
 )

@@ -128,15 +128,3 @@ func (g *gateway) displacedBy(port int, hostname string) *standing {
 	}
 	return nil
 }
-
-// narrower returns the passthrough listeners of a port below a terminate
-// listener's wildcard.
-func (g *gateway) narrower(port int, hostname string) []string {
-	var out []string
-	for _, s := range g.passthrough {
-		if s.Port == port && s.Hostname != hostname && covers(hostname, s.Hostname) {
-			out = append(out, s.Name)
-		}
-	}
-	return out
-}

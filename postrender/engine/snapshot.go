@@ -166,6 +166,8 @@ type Issuer struct {
 	// ACME says that it orders from an ACME server; HTTP01 and DNS01 that it has
 	// solvers of the kind.
 	ACME, HTTP01, DNS01 bool
+	// Server is the URL of the ACME server.
+	Server string
 }
 
 // Namespace is a namespace with its labels.

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// hostnamesBelow makes routes that ask for a number of hostnames below a domain.
+func hostnamesBelow(domain string, count int) string {
+	var b strings.Builder
+	for first := 0; first < count; first += 16 {
+		var names []string
+		for i := first; i < min(first+16, count); i++ {
+			names = append(names, fmt.Sprintf("h%d.%s", i, domain))
+		}
+		fmt.Fprintf(&b, "---\nkind: HTTPRoute\nmetadata: {name: %s-%d, namespace: infra}\nspec: {parentRefs: [{name: edge}], hostnames: [%s]}\n", domain, first, strings.Join(names, ", "))
+	}
+	return b.String()
+}
+
+func acmeIssuer(server string) string {
+	return "---\napiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: le, namespace: infra}\nspec: {acme: {server: " + server + ", solvers: [{dns01: {}}]}}\n"
+}
+
+func TestCertificateBudget(t *testing.T) {
+	const gateway = "kind: Gateway\nmetadata: {name: edge, namespace: infra}\nspec: {listeners: [{name: http, port: 80, protocol: HTTP}]}\n"
+	secret := fmt.Sprintf("---\nkind: Secret\nmetadata: {name: %[1]s, namespace: infra, annotations: {cert-manager.io/certificate-name: %[1]s}}\n", CertificateName(KindGateway, "edge", "h0.example.com"))
+	tests := []struct {
+		name, input string
+		want        []string
+	}{
+		{"51 are one too many", hostnamesBelow("example.com", 51),
+			[]string{"Issuer le: the plan asks for 51 new certificates below example.com, and Let's Encrypt issues 50 a week below one domain: 50 fit, 1 wait (less those that the cluster has already); use certificates: Wildcard, fewer hostnames, or add them over 2 weeks"}},
+		{"50 fit", hostnamesBelow("example.com", 50), nil},
+		{"one Secret is there already", hostnamesBelow("example.com", 51) + secret, nil},
+		{"two domains", hostnamesBelow("example.com", 30) + hostnamesBelow("example.org", 30), nil},
+		{"subdomains of one domain", hostnamesBelow("a.example.co.uk", 30) + hostnamesBelow("b.example.co.uk", 30),
+			[]string{"Issuer le: the plan asks for 60 new certificates below example.co.uk, and Let's Encrypt issues 50 a week below one domain: 50 fit, 10 wait (less those that the cluster has already); use certificates: Wildcard, fewer hostnames, or add them over 2 weeks"}},
+		{"domains of a public suffix", hostnamesBelow("github.io", 60), nil},
+		{"names that are not public", hostnamesBelow("cluster.internal", 60), nil},
+		{"Let's Encrypt in the snapshot", hostnamesBelow("example.com", 51) + acmeIssuer("https://acme-v02.api.letsencrypt.org/directory"),
+			[]string{"Issuer le: the plan asks for 51 new certificates below example.com, and Let's Encrypt issues 50 a week below one domain: 50 fit, 1 wait (less those that the cluster has already); use certificates: Wildcard, fewer hostnames, or add them over 2 weeks"}},
+		{"its staging server", hostnamesBelow("example.com", 51) + acmeIssuer("https://acme-staging-v02.api.letsencrypt.org/directory"), nil},
+		{"another ACME server", hostnamesBelow("example.com", 51) + acmeIssuer("https://acme.example.net/directory"), nil},
+		{"an issuer that is not ACME", hostnamesBelow("example.com", 51) + "---\napiVersion: cert-manager.io/v1\nkind: Issuer\nmetadata: {name: le, namespace: infra}\nspec: {ca: {secretName: ca}}\n", nil},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var got []string
+			for _, f := range planOf(t, gateway+tt.input, issuer()).Findings {
+				if f.Code == CodeCertificateBudget {
+					got = append(got, f.Object+": "+f.Message)
+				}
+			}
+			if diff := cmp.Diff(tt.want, got); diff != "" {
+				t.Errorf("findings (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestRegisteredDomains(t *testing.T) {
+	tests := []struct {
+		names, want string
+	}{
+		{"a.b.example.com example.com *.example.com", "example.com"},
+		{"a.example.com a.example.org", "example.com example.org"},
+		{"shop.example.co.uk", "example.co.uk"},
+		{"me.github.io you.github.io", "me.github.io you.github.io"},
+		{"github.io", "github.io"},
+		{"co.uk", "co.uk"},
+		{"a.example.internal db.svc.cluster.local", ""},
+	}
+	for _, tt := range tests {
+		if got := strings.Join(slices.Sorted(slices.Values(registeredDomains(strings.Fields(tt.names)))), " "); got != tt.want {
+			t.Errorf("%s count for %q, not %q", tt.names, got, tt.want)
+		}
+	}
+}

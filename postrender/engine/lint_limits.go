@@ -1,0 +1,21 @@
+package engine
+
+import "fmt"
+
+// apiListeners is how many listeners the API server takes on one object.
+const apiListeners = 64
+
+// lintLimit warns of a parent with an eighth of its places left, and of one
+// that is past its limit already.
+func (r *linter) lintLimit(g *gateway) {
+	count, limit := len(r.endpoints[g]), g.policy.MaxListeners
+	const cure = "spread the hostnames over more Gateways, or serve some by a wildcard listener"
+	switch {
+	case count > apiListeners:
+		r.find(Critical, CodePastLimit, &g.Meta, fmt.Sprintf("it has %d listeners, and the API server takes %d and refuses the whole %s; %s", count, apiListeners, g.Kind, cure))
+	case count > limit:
+		r.find(Warning, CodePastLimit, &g.Meta, fmt.Sprintf("it has %d listeners, and %d is the limit of its policy; %s", count, limit, cure))
+	case count*8 >= limit*7:
+		r.find(Warning, CodeNearLimit, &g.Meta, fmt.Sprintf("it has %d of the %d listeners that it may have; in time, %s", count, limit, cure))
+	}
+}
