@@ -50,8 +50,9 @@ func TestReferencePageIsComplete(t *testing.T) {
 func policyKeys() []string {
 	var keys []string
 	for field := range reflect.TypeFor[engine.Policy]().Fields() {
-		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		keys = append(keys, name)
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			keys = append(keys, name)
+		}
 	}
 	return keys
 }

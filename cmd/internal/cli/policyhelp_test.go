@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"fmt"
+	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,6 +54,26 @@ func TestPolicyHelpDefaults(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("defaults (-want +got):\n%s", diff)
+	}
+}
+
+// TestPolicyTableIsTheSchema holds the table of the reference page to the same
+// words.
+func TestPolicyTableIsTheSchema(t *testing.T) {
+	page, err := os.ReadFile("../../../postrender/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, err := policyKeys()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.ReplaceAll(string(page), "`", ""), "\n")
+	for _, key := range keys {
+		row := fmt.Sprintf("| %s | %s | %s |", key.name, key.byDefault, key.help)
+		if !slices.Contains(lines, row) {
+			t.Errorf("postrender/README.md has no line (backquotes aside)\n%s", row)
+		}
 	}
 }
 
