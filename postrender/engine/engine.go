@@ -5,6 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 )
 
 // Compute plans the listeners, Certificates, grants and redirects that the
@@ -42,6 +45,7 @@ type run struct {
 	services     map[ObjectName]bool
 	grantsIn     map[string][]*ReferenceGrant
 	secretGrants map[secretGrant]bool
+	selectors    map[*metav1.LabelSelector]labels.Requirements
 
 	gatewayPlans     []GatewayPlan
 	listenerSetPlans []GatewayPlan
@@ -80,6 +84,7 @@ func newRun(snapshot *Snapshot, policies PolicySources) *run {
 
 		wantCertificates: map[ObjectName]CertificatePlan{},
 		secretGrants:     secretGrants(snapshot.Grants),
+		selectors:        map[*metav1.LabelSelector]labels.Requirements{},
 	}
 	for _, n := range snapshot.Namespaces {
 		r.labels[n.Name] = n

@@ -250,8 +250,8 @@ func (r *run) selects(selector *metav1.LabelSelector, namespace string) tri {
 	if selector == nil {
 		return no
 	}
-	parsed, err := metav1.LabelSelectorAsSelector(selector)
-	if err != nil {
+	requirements, valid := r.requirements(selector)
+	if !valid {
 		return no
 	}
 	set := labels.Set{metadataName: namespace}
@@ -261,7 +261,6 @@ func (r *run) selects(selector *metav1.LabelSelector, namespace string) tri {
 			set[key] = value
 		}
 	}
-	requirements, _ := parsed.Requirements()
 	answer := yes
 	for _, requirement := range requirements {
 		certain := found || r.snapshot.Complete || (requirement.Key() == metadataName && namespace != "")
@@ -273,6 +272,19 @@ func (r *run) selects(selector *metav1.LabelSelector, namespace string) tri {
 		}
 	}
 	return answer
+}
+
+// requirements reads a selector, once: it is asked for every claim.
+func (r *run) requirements(selector *metav1.LabelSelector) (requirements labels.Requirements, valid bool) {
+	if known, found := r.selectors[selector]; found {
+		return known, known != nil
+	}
+	if parsed, err := metav1.LabelSelectorAsSelector(selector); err == nil {
+		requirements, _ = parsed.Requirements()
+		requirements = append(labels.Requirements{}, requirements...) // not nil
+	}
+	r.selectors[selector] = requirements
+	return requirements, requirements != nil
 }
 
 // servedBy returns the hand-written listener that would serve the claim, and
