@@ -90,6 +90,8 @@ type endpoint struct {
 
 	name, hostname, protocol, mode string
 	port                           int
+
+	source *SourceListener // once it was asked for
 }
 
 // endpoints returns the listeners of a parent after the plan.
@@ -134,18 +136,26 @@ func (e *endpoint) ofApex() bool {
 
 // admits says whether the listener takes routes of a kind from a namespace.
 func (r *linter) admits(e *endpoint, kind, namespace string) tri {
-	l := e.hand
-	if l == nil {
-		namespaces := reader{object: e.ours.AllowedRoutes, problem: new(string)}.child("namespaces")
-		l = &SourceListener{Protocol: e.protocol, AllowedFrom: namespaces.textOr("from", FromSame)}
-		if selector, ok := namespaces.object["selector"].(map[string]any); ok {
-			l.AllowedSelector = namespaces.selector(selector)
-		}
+	if e.source == nil {
+		e.source = e.asSource()
 	}
-	if !admitsKind(l, kind) {
+	if !admitsKind(e.source, kind) {
 		return no
 	}
-	return r.admitsNamespace(e.g, l, namespace)
+	return r.admitsNamespace(e.g, e.source, namespace)
+}
+
+// asSource is the listener as a route meets it.
+func (e *endpoint) asSource() *SourceListener {
+	if e.hand != nil {
+		return e.hand
+	}
+	namespaces := reader{object: e.ours.AllowedRoutes, problem: new(string)}.child("namespaces")
+	l := &SourceListener{Protocol: e.protocol, AllowedFrom: namespaces.textOr("from", FromSame)}
+	if selector, ok := namespaces.object["selector"].(map[string]any); ok {
+		l.AllowedSelector = namespaces.selector(selector)
+	}
+	return l
 }
 
 // site is a Gateway with its ListenerSets: their listeners share its ports. A
