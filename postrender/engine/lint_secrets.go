@@ -121,7 +121,7 @@ func (r *linter) lintSecretGrants(e *endpoint) {
 		case r.snapshot.Complete:
 			r.find(Critical, CodeSecretNotGranted, &e.g.Meta, fmt.Sprintf("%s, and no ReferenceGrant lets it read that, so it serves nothing; %s", what, fix))
 		case len(r.grantsIn[secret.Namespace]) > 0:
-			r.find(Critical, CodeSecretNotGranted, &e.g.Meta, fmt.Sprintf("%s, and the ReferenceGrants of namespace %s that are in the input do not let it read that; %s", what, secret.Namespace, fix))
+			r.find(Warning, CodeSecretNotGranted, &e.g.Meta, fmt.Sprintf("%s, and the ReferenceGrants of namespace %s that are in the input do not let it read that; %s", what, secret.Namespace, fix))
 		default:
 			r.find(Warning, CodeSecretNotGranted, &e.g.Meta, fmt.Sprintf("%s, and whether a ReferenceGrant lets it read that is not known here; if there is none, %s", what, fix))
 		}
