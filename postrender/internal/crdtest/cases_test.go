@@ -165,13 +165,14 @@ func checkParent(t *testing.T, source map[string]any, plan engine.GatewayPlan) {
 	}
 	spec, _ := source["spec"].(map[string]any)
 	written, _ := spec["listeners"].([]any)
-	all := slices.Clone(ours)
+	var hand []any
 	for _, l := range written {
 		if !planned[l.(map[string]any)["name"]] {
-			all = append(all, l)
+			hand = append(hand, l)
 		}
 	}
-	if len(all) == 0 {
+	all := slices.Concat(ours, hand)
+	if len(all) == 0 || len(hand) > 0 && crdtest.Check(parentWith(source, hand, "any")) != nil {
 		return // the case is about a parent that no API server would take
 	}
 	release := parentWith(source, all, plan.Rendered)
