@@ -88,17 +88,17 @@ func TestServicesConcernUs(t *testing.T) {
 	}
 }
 
-// TestEveryKindIsDecoded holds the list of kinds to those that the engine reads.
-func TestEveryKindIsDecoded(t *testing.T) {
+// TestEveryKindIsOfOneGroup leaves out the kinds of that name of others.
+func TestEveryKindIsOfOneGroup(t *testing.T) {
 	for _, kind := range allKinds {
-		read := 0
+		ours := 0
 		for _, group := range []string{engine.GatewayGroup, engine.CertManagerGroup, ""} {
 			if (identity{group, kind, "", ""}).isOurs() {
-				read++
+				ours++
 			}
 		}
-		if read != 1 {
-			t.Errorf("%s is ours in %d API groups", kind, read)
+		if ours != 1 {
+			t.Errorf("%s is ours in %d API groups", kind, ours)
 		}
 	}
 }

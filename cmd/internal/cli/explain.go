@@ -144,12 +144,13 @@ func mentions(sentence, hostname string) bool {
 }
 
 // unanswered is about an object that names the hostname and has no verdict: its
-// Gateway is not among the manifests, or is not managed.
+// parent is not among the manifests, or is not managed.
 func (e *explanation) unanswered(m *engine.Meta) {
 	e.text.WriteString("\n")
 	e.line(plainTone, "", fmt.Sprintf("%s%s names it, and the plan has no answer", m, inSource(m.Source)))
 	if !e.findings(m.String()) {
 		e.findings(engine.KindGateway + " ")
+		e.findings(engine.KindListenerSet + " ")
 	}
 }
 
