@@ -20,7 +20,8 @@ var update = os.Getenv("UPDATE") != ""
 // TestCases runs every file of testdata/cases: what a snapshot and a policy
 // give. A file holds a comment (what it shows and why), optionally policy.yaml
 // (the keys of one entry), flags.yaml and setup.yaml (namespace, complete), the
-// objects in input.yaml, and the plan in want.
+// objects in input.yaml, what is known besides (--snapshot) in known.yaml, and
+// the plan in want.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -114,6 +115,11 @@ func explainPlan(t testing.TB, objects []map[string]any, parts map[string]string
 	for _, object := range objects {
 		if err := snapshot.Decode(object, Origin{Namespace: s.Namespace}); err != nil {
 			return "error " + err.Error() + "\n"
+		}
+	}
+	for _, object := range parseObjects(t, parts["known.yaml"]) {
+		if err := snapshot.Decode(object, Origin{Known: true}); err != nil {
+			t.Fatal(err)
 		}
 	}
 	policies := PolicySources{}

@@ -14,7 +14,7 @@ import (
 // snapshot asks for. An error (it is, or joins, [*Error]) means that nothing
 // may be written; a refused claim costs only itself and is in the plan.
 func Compute(snapshot *Snapshot, policies PolicySources) (*Plan, error) {
-	r := newRun(snapshot, policies)
+	r := newRun(snapshot.withAges(), policies)
 	r.readParents()
 	r.claimRoutes()
 	r.claimCertificates()

@@ -54,8 +54,12 @@ func (r *run) gatewayElsewhere(route *Route, parent Parent) {
 		return
 	}
 	asks := fmt.Sprintf("it asks for %s of %s %s, which is not in this release", strings.Join(route.Hostnames, ", "), parent.Kind, placedName(parent.Namespace, parent.Name))
-	if served := r.servedElsewhere(route, parent); served != "" && parent.Kind == KindGateway {
-		r.find(Warning, CodeGatewayElsewhere, &route.Meta, asks+"; "+served)
+	missing, known := r.missingElsewhere(route, parent)
+	switch {
+	case known && len(missing) == 0:
+		return
+	case known:
+		r.find(Warning, CodeGatewayElsewhere, &route.Meta, fmt.Sprintf("%s; the snapshot shows no listener for %s: %s", asks, strings.Join(missing, ", "), elsewhere))
 		return
 	}
 	if parent.SectionName != "" || parent.Port != 0 {
@@ -65,29 +69,27 @@ func (r *run) gatewayElsewhere(route *Route, parent Parent) {
 	r.find(Warning, CodeGatewayElsewhere, &route.Meta, asks+"; "+elsewhere)
 }
 
-// servedElsewhere says what --snapshot knows of the Gateway.
-func (r *run) servedElsewhere(route *Route, parent Parent) string {
-	for _, known := range r.known[parent.Name] {
-		if sameNamespace(known.Namespace, parent.Namespace) != yes {
+// missingElsewhere returns the hostnames of a route that the Gateway of another
+// release does not serve, if --snapshot knows that Gateway.
+func (r *run) missingElsewhere(route *Route, parent Parent) (missing []string, known bool) {
+	if parent.Kind != KindGateway {
+		return nil, false
+	}
+	for _, source := range r.known[parent.Name] {
+		if sameNamespace(source.Namespace, parent.Namespace) != yes {
 			continue
 		}
-		g := &gateway{Gateway: known}
-		var missing []string
+		g := &gateway{Gateway: source, hand: source.Listeners}
 		for _, raw := range route.Hostnames {
-			listeners := slices.DeleteFunc(slices.Clone(known.Listeners), func(l SourceListener) bool {
-				return (parent.SectionName != "" && l.Name != parent.SectionName) || (parent.Port != 0 && l.Port != parent.Port) || !isTLS(l.Protocol)
-			})
 			c := claim{object: &route.Meta, parent: parent, hostname: normalOr(raw)}
+			listeners := slices.DeleteFunc(g.selectedBy(c), func(l SourceListener) bool { return !c.pinned() && !isTLS(l.Protocol) })
 			if len(listeners) == 0 || !r.bestAnswer(route, g, c, listeners).accepted {
 				missing = append(missing, raw)
 			}
 		}
-		if len(missing) == 0 {
-			return "the snapshot shows that it is served"
-		}
-		return fmt.Sprintf("the snapshot shows no listener for %s: %s", strings.Join(missing, ", "), elsewhere)
+		return missing, true
 	}
-	return ""
+	return nil, false
 }
 
 func (r *run) certificateElsewhere(c *Certificate, target ObjectName) {
