@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,9 +20,9 @@ var update = os.Getenv("UPDATE") != ""
 
 // TestCases runs every file of testdata/cases: what a snapshot and a policy
 // give. A file holds a comment (what it shows and why), optionally policy.yaml
-// (the keys of one entry), flags.yaml and setup.yaml (namespace, complete), the
-// objects in input.yaml, what is known besides (--snapshot) in known.yaml, and
-// the plan in want.
+// (the keys of one entry), flags.yaml and setup.yaml (namespace, complete, the
+// listeners that our field manager owns), the objects in input.yaml, what is
+// known besides (--snapshot) in known.yaml, and the plan in want.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -33,8 +34,9 @@ func TestCases(t *testing.T) {
 }
 
 type setup struct {
-	Namespace string `json:"namespace"`
-	Complete  bool   `json:"complete"`
+	Namespace string   `json:"namespace"`
+	Complete  bool     `json:"complete"`
+	Owned     []string `json:"owned"`
 }
 
 func runCase(t *testing.T, file string) {
@@ -120,6 +122,11 @@ func explainPlan(t testing.TB, objects []map[string]any, parts map[string]string
 	for _, object := range parseObjects(t, parts["known.yaml"]) {
 		if err := snapshot.Decode(object, Origin{Known: true}); err != nil {
 			t.Fatal(err)
+		}
+	}
+	for _, g := range slices.Concat(snapshot.Gateways, snapshot.ListenerSets) {
+		for i := range g.Listeners {
+			g.Listeners[i].Owned = slices.Contains(s.Owned, g.Listeners[i].Name)
 		}
 	}
 	policies := PolicySources{}

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 )
@@ -16,7 +17,7 @@ func takenNames(s *Snapshot) taken {
 		t[secret.Name] = append(t[secret.Name], secret)
 	}
 	for _, c := range s.Certificates {
-		if c.Labels[LabelFor] == "" {
+		if !c.ours() {
 			t[c.Name] = append(t[c.Name], &c.Meta)
 			if c.SecretName != c.Name {
 				t[c.SecretName] = append(t[c.SecretName], &c.Meta)
@@ -36,6 +37,22 @@ func (t taken) by(g *gateway, name string) bool {
 	})
 }
 
+// byShim returns the Certificate of the name that cert-manager's shim made, or
+// nil: it is the shim's to write and to delete.
+func (t taken) byShim(g *gateway, name string) *Meta {
+	i := slices.IndexFunc(t[name], func(m *Meta) bool {
+		return m.Kind == KindCertificate && m.Name == name && isShimOwner(m.Controller) && sameNamespace(m.Namespace, g.Namespace) == yes
+	})
+	if i < 0 {
+		return nil
+	}
+	return t[name][i]
+}
+
+// ours says whether a Certificate carries our mark and nothing else controls
+// it: the shim copies the labels of the Gateway to its own.
+func (c *Certificate) ours() bool { return c.Labels[LabelFor] != "" && c.Controller == "" }
+
 // wantCertificate adds the Certificate of a hostname, for somebody.
 func (r *run) wantCertificate(g *gateway, hostname, why string) {
 	r.wantCertificateFor(g, hostname, []string{hostname}, why)
@@ -52,6 +69,10 @@ func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string,
 	name := CertificateName(g.Kind, g.Name, hostname)
 	if r.taken.by(g, name) {
 		r.nameTaken(g, "Certificate or Secret "+name)
+		return
+	}
+	if shim := r.taken.byShim(g, name); shim != nil {
+		r.find(Warning, CodeShimServes, &g.Meta, fmt.Sprintf("%s is cert-manager's own, made from a listener, so it is left alone; take its ownerReferences away to have gatewright write it", shim))
 		return
 	}
 	key := ObjectName{g.Namespace, name}
@@ -92,7 +113,7 @@ func (r *run) owners(m *Meta) []*gateway {
 func (r *run) planCertificates() {
 	before := map[ObjectName]*Certificate{}
 	for _, c := range r.snapshot.Certificates {
-		if !c.Known && c.Labels[LabelFor] != "" {
+		if !c.Known && c.ours() {
 			keepFirst(before, &c.Meta, c, func(c *Certificate) map[string]any { return c.Object })
 		}
 	}
@@ -104,15 +125,65 @@ func (r *run) planCertificates() {
 		delete(before, key)
 		r.certificates = append(r.certificates, c)
 	}
+	if len(before) == 0 {
+		return
+	}
+	inUse := r.secretsInUse()
 	for _, old := range before {
 		for _, g := range r.owners(&old.Meta) {
 			if sameNamespace(old.Namespace, g.Namespace) == yes && g.named(old) {
-				r.certificates = append(r.certificates, CertificatePlan{
-					Placed: g.placeLike(&old.Meta), DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: unclaimed,
-				})
+				r.certificates = append(r.certificates, r.unclaimedCertificate(g, old, inUse))
 			}
 		}
 	}
+}
+
+// unclaimedCertificate removes a Certificate that nothing claims, unless a
+// listener still names its Secret, and nobody else writes that.
+func (r *run) unclaimedCertificate(g *gateway, old *Certificate, inUse map[ObjectName]string) CertificatePlan {
+	plan := CertificatePlan{Placed: g.placeLike(&old.Meta), DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: unclaimed}
+	if user := inUse[ObjectName{old.Namespace, old.SecretName}]; user != "" && !r.taken.by(g, old.SecretName) {
+		plan.Action, plan.Reason, plan.object = Keep, user+" names its Secret", old.Object
+	}
+	return plan
+}
+
+// secretsInUse returns the Secrets that listeners name after the plan, and one
+// that does: hand-written ones, ours that stay although nothing claims them,
+// and those of the mode ExistingSecret. For the others a Certificate is wanted,
+// or cert-manager's shim makes it.
+func (r *run) secretsInUse() map[ObjectName]string {
+	inUse := map[ObjectName]string{}
+	name := func(g *Gateway, listener, namespace, secret string) {
+		key := ObjectName{cmp.Or(namespace, g.Namespace), secret}
+		if user := "listener " + listener + " of " + g.String(); inUse[key] == "" || user < inUse[key] {
+			inUse[key] = user
+		}
+	}
+	planned := map[*Gateway]*gateway{}
+	for _, g := range r.parents {
+		planned[g.Gateway] = g
+	}
+	for _, source := range slices.Concat(r.snapshot.Gateways, r.snapshot.ListenerSets) {
+		g := planned[source]
+		for _, l := range source.Listeners {
+			if g != nil && g.policy.managed && g.drops(l.Name) {
+				continue
+			}
+			for _, ref := range l.CertificateRefs {
+				name(source, l.Name, ref.Namespace, ref.Name)
+			}
+		}
+		if g != nil && g.policy.Certificates == ExistingSecret && len(g.standing) > 0 {
+			name(source, g.standing[0].Name, "", g.policy.SecretName)
+		}
+	}
+	return inUse
+}
+
+// drops says whether a listener of ours goes, or is computed anew.
+func (g *gateway) drops(name string) bool {
+	return slices.ContainsFunc(g.ours, func(l SourceListener) bool { return l.Name == name }) && !g.stays[name]
 }
 
 // named says whether a Certificate has a name that we give: by its one name, or

@@ -118,7 +118,11 @@ func (r *run) claimHostnames(route *Route, g *gateway, parent Parent, ref Parent
 			r.find(Warning, CodeHostnameSpelling, &route.Meta, fmt.Sprintf("the API server refuses %q in spec.hostnames; write %s", raw, hostname))
 		}
 	}
-	if route.Kind == KindTLSRoute {
+	switch {
+	case g.barred != "":
+		r.refuseAll(route, parent, refuse(ReasonNotAllowed, "%s", g.barred))
+		return
+	case route.Kind == KindTLSRoute:
 		r.answerTLSRoute(route, g, parent, ref)
 		return
 	}
@@ -179,7 +183,7 @@ func (r *run) noHostnames(route *Route, g *gateway, ref ParentRef) {
 // their dnsNames.
 func (r *run) claimCertificates() {
 	for _, c := range r.snapshot.Certificates {
-		if c.Known || c.Labels[LabelFor] != "" || isShimOwner(c.Controller) || c.IsCA {
+		if c.Known || c.ours() || isShimOwner(c.Controller) || c.IsCA {
 			continue
 		}
 		if target, annotated := gatewayOf(c); annotated {

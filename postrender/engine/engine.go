@@ -22,6 +22,7 @@ func Compute(snapshot *Snapshot, policies PolicySources) (*Plan, error) {
 		r.planParent(g)
 	}
 	r.verdictsOfServed()
+	r.verdictsOfLate()
 	r.planCertificates()
 	r.planGrants()
 	if err := r.err(); err != nil {
@@ -87,7 +88,9 @@ func newRun(snapshot *Snapshot, policies PolicySources) *run {
 		selectors:        map[*metav1.LabelSelector]labels.Requirements{},
 	}
 	for _, n := range snapshot.Namespaces {
-		r.labels[n.Name] = n
+		if old := r.labels[n.Name]; old == nil || n.tells(old) {
+			r.labels[n.Name] = n
+		}
 	}
 	for _, s := range snapshot.Services {
 		r.services[ObjectName{s.Namespace, s.Name}] = true
@@ -122,8 +125,16 @@ type gateway struct {
 	// why it takes no listeners of the set.
 	host   *gateway
 	barred string
-	// planned holds the slots that the Gateway and its ListenerSets fill.
-	planned map[slot]string
+	late   []lateClaim
+	// listeners are those of the plan.
+	listeners []Listener
+	// ports holds the places of a Gateway and its ListenerSets, live those of
+	// our listeners that stand in the cluster.
+	ports, live ports
+	// stays holds the names of listeners of ours that nothing claims and that are
+	// kept; overLimit the answers of those that a limit takes out.
+	stays     map[string]bool
+	overLimit map[string]answer
 }
 
 // slot is what must be unique among terminate listeners: the port and the
@@ -154,7 +165,7 @@ func sortedGateways(gateways []*Gateway) []*Gateway {
 		if order := compareMeta(&a.Meta, &b.Meta); order != 0 {
 			return order
 		}
-		return cmp.Compare(compact(a.Listeners), compact(b.Listeners))
+		return cmp.Compare(compact(a), compact(b))
 	})
 }
 
@@ -162,6 +173,15 @@ func sortedGateways(gateways []*Gateway) []*Gateway {
 // oldest first, then by namespace and name.
 func sortedSets(sets []*Gateway) []*Gateway {
 	return slices.SortedStableFunc(slices.Values(sortedGateways(sets)), func(a, b *Gateway) int { return compareAge(&a.Meta, &b.Meta) })
+}
+
+// tells says whether a namespace is to be believed rather than another of its
+// name: what a release writes before what --snapshot knows.
+func (n *Namespace) tells(other *Namespace) bool {
+	if n.Known != other.Known {
+		return other.Known
+	}
+	return compact(n.Labels) < compact(other.Labels)
 }
 
 // keepFirst notes an object of the input by its name. Where two have one name,
@@ -178,11 +198,12 @@ func compareMeta(a, b *Meta) int {
 }
 
 func (r *run) readParent(source *Gateway) {
-	g := &gateway{Gateway: source, wanted: map[slot]*wanted{}, planned: map[slot]string{}}
+	g := &gateway{Gateway: source, wanted: map[slot]*wanted{}, ports: ports{}, live: ports{}, stays: map[string]bool{}}
 	key := parentName{g.Kind, g.Name}
 	r.byName[key] = append(r.byName[key], g)
 	if g.Annotations[AnnotationManage] == "false" {
-		g.optedOut = true
+		g.optedOut, g.hand = true, source.Listeners
+		r.occupy(g)
 		return
 	}
 	err := r.findHost(g)
@@ -196,6 +217,7 @@ func (r *run) readParent(source *Gateway) {
 	g.hand, g.ours = r.splitListeners(source)
 	g.httpsPort = g.resolveHTTPSPort()
 	g.standing = r.standingListeners(g)
+	r.occupy(g)
 	r.parents = append(r.parents, g)
 	if g.policy.managed {
 		label := ForLabel(g.label())

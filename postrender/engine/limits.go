@@ -53,7 +53,7 @@ func (r *run) overQuota(g *gateway, listeners []Listener) []excess {
 		}
 		namespace := l.oldest().object.Namespace
 		counts[namespace]++
-		if counts[namespace] <= quota {
+		if counts[namespace] <= quota || (r.snapshot.Complete && l.Action != Add) {
 			continue
 		}
 		message := fmt.Sprintf("%s may claim %d listeners, and %s is one more", namespaceOf(&Meta{Namespace: namespace}), quota, l.Hostname)
@@ -71,7 +71,7 @@ func (r *run) overLimit(g *gateway, listeners []Listener, over []excess, limit i
 			continue
 		}
 		ours++
-		if len(g.hand)+ours <= limit || (r.snapshot.Complete && l.Action != Add) {
+		if len(g.hand)+ours <= limit || (r.snapshot.Complete && l.newness() == 0) {
 			continue
 		}
 		out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s has %d listeners, and %d is the limit; spread the hostnames over more Gateways", g, len(g.hand)+ours-1, limit)})
@@ -83,7 +83,7 @@ func (r *run) overLimit(g *gateway, listeners []Listener, over []excess, limit i
 	return out
 }
 
-// bySeniority puts what exists first, then the listeners of the oldest claims.
+// bySeniority puts what exists and what takes its place first, then the listeners of the oldest claims.
 func bySeniority(listeners []Listener) []Listener {
 	return slices.SortedStableFunc(slices.Values(listeners), func(a, b Listener) int {
 		return cmp.Or(cmp.Compare(a.newness(), b.newness()), compareAge(a.age(), b.age()), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Name, b.Name))
@@ -92,7 +92,7 @@ func bySeniority(listeners []Listener) []Listener {
 
 func (l *Listener) newness() int {
 	switch {
-	case l.Action != Add:
+	case l.Action != Add || l.takesPlace:
 		return 0
 	case len(l.claims) == 0:
 		return 1
@@ -120,6 +120,7 @@ func (r *run) refuseListeners(g *gateway, listeners []Listener, over []excess) [
 	for _, e := range over {
 		answers[e.name] = e.answer
 	}
+	g.overLimit = answers
 	for i := range r.verdicts {
 		v := &r.verdicts[i]
 		a, refused := answers[v.Listener]
@@ -127,11 +128,16 @@ func (r *run) refuseListeners(g *gateway, listeners []Listener, over []excess) [
 			v.Accepted, v.Reason, v.Message, v.Listener = false, a.reason, a.message, ""
 		}
 	}
-	return slices.DeleteFunc(listeners, func(l Listener) bool {
-		_, refused := answers[l.Name]
-		if refused && l.Action == Add {
+	kept, secrets := []Listener{}, map[string]bool{}
+	for _, l := range listeners {
+		if _, refused := answers[l.Name]; !refused {
+			kept, secrets[l.secretName] = append(kept, l), true
+		}
+	}
+	for _, l := range listeners {
+		if _, refused := answers[l.Name]; refused && !secrets[l.secretName] {
 			delete(r.wantCertificates, ObjectName{g.Namespace, l.secretName})
 		}
-		return refused
-	})
+	}
+	return kept
 }

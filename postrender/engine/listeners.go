@@ -23,8 +23,13 @@ func (r *run) planParent(g *gateway) {
 		}
 	}
 	listeners = r.withinLimits(g, r.compare(g, listeners))
-	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Listeners: listeners, Action: Keep, Rendered: g.policy.renderedValue(listeners)}
-	if plan.Rendered != g.Annotations[AnnotationRendered] || slices.ContainsFunc(listeners, func(l Listener) bool { return l.Action != Keep }) {
+	g.listeners = listeners
+	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Listeners: listeners, Action: Keep}
+	if !r.snapshot.Complete { // in a cluster the annotation is the release's, and not ours to write
+		plan.Rendered = g.policy.renderedValue(listeners)
+	}
+	changed := !r.snapshot.Complete && plan.Rendered != g.Annotations[AnnotationRendered]
+	if changed || slices.ContainsFunc(listeners, func(l Listener) bool { return l.Action != Keep }) {
 		plan.Action = Update
 	}
 	r.planRedirect(g)
@@ -90,32 +95,6 @@ func (r *run) refusedSlot(g *gateway, s slot, w *wanted) (answer, bool) {
 	return g.filledElsewhere(s)
 }
 
-// filledElsewhere refuses a slot of a ListenerSet that its Gateway, or an older
-// ListenerSet of it, fills: theirs has precedence.
-func (g *gateway) filledElsewhere(s slot) (answer, bool) {
-	if g.host == nil {
-		return answer{}, false
-	}
-	if filler := g.host.planned[s]; filler != "" {
-		return refuse(ReasonHostnameConflict, "%s serves %s already, and has precedence; name it in the parentRef", filler, s.hostname), true
-	}
-	for _, l := range g.host.hand {
-		if isTLS(l.Protocol) && l.Port == s.port && l.Hostname == s.hostname {
-			return refuse(ReasonHostnameConflict, "listener %s of %s serves %s already, and has precedence; name the Gateway in the parentRef", l.Name, g.host, s.hostname), true
-		}
-	}
-	return answer{}, false
-}
-
-// fill notes that a slot is taken, for the ListenerSets that come later.
-func (g *gateway) fill(s slot) {
-	if g.Kind == KindGateway {
-		g.planned[s] = g.String()
-	} else if g.host != nil {
-		g.host.planned[s] = g.String()
-	}
-}
-
 // secretFor gives the listener its Secret: that of the annotated Certificate
 // which won, or that of a Certificate of ours.
 func (r *run) secretFor(g *gateway, l *Listener, winner *claim) answer {
@@ -139,11 +118,15 @@ func (r *run) useCertificate(g *gateway, l *Listener, c *claim) answer {
 	case no:
 		l.secretNamespace = cert.Namespace
 		if r.snapshot.Complete && !r.grantedSecret(g, cert) {
-			return refuse(ReasonRefNotPermitted, "no ReferenceGrant in namespace %s lets %s read Secret %s; the owner of that namespace can add one", cert.Namespace, g, cert.SecretName)
+			return notPermitted(g, cert)
 		}
 		r.wantGrant(g, cert)
 	}
 	return accept(l.Name)
+}
+
+func notPermitted(g *gateway, cert *Certificate) answer {
+	return refuse(ReasonRefNotPermitted, "no ReferenceGrant in namespace %s lets %s read Secret %s; the owner of that namespace can add one", cert.Namespace, g, cert.SecretName)
 }
 
 // useOwnCertificate serves a listener by a Certificate of ours, or by the one
@@ -242,6 +225,9 @@ func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 	for _, name := range slices.Sorted(maps.Keys(before)) {
 		gone = append(gone, r.stale(g, before[name], listeners))
 	}
+	for i := range listeners {
+		listeners[i].takesPlace = listeners[i].displaces(gone)
+	}
 	return append(listeners, gone...)
 }
 
@@ -255,6 +241,7 @@ func (r *run) stale(g *gateway, old SourceListener, remaining []Listener) Listen
 	}
 	if reason != "" {
 		l.Action, l.Reason, l.object = Keep, reason, old.Object
+		g.stays[old.Name] = true
 		l.AllowedRoutes, _ = old.Object["allowedRoutes"].(map[string]any)
 	}
 	return l

@@ -55,6 +55,9 @@ func (l Listener) tls() map[string]any {
 // Object returns the Certificate (cert-manager.io/v1). It has no commonName,
 // which is limited to 64 characters.
 func (c CertificatePlan) Object() map[string]any {
+	if c.object != nil {
+		return c.object
+	}
 	label := ForLabel(c.Gateway.Name)
 	spec := templateSpec(c.template)
 	spec["secretName"] = c.SecretName

@@ -45,6 +45,10 @@ func (r *run) verdictsOfServed() {
 }
 
 func (r *run) verdictOfServed(g *gateway, s servedClaim, race []claim) {
+	if a, refused := g.overLimit[s.listener]; refused {
+		r.verdict(s.claim, a)
+		return
+	}
 	holder, contested := g.holder(s.hostname, race)
 	if !contested || s.object.Namespace == holder {
 		r.verdict(s.claim, accept(s.listener))

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 )
 
 // passthroughListeners returns a TLS listener for each entry of the policy. An
@@ -127,4 +128,13 @@ func (g *gateway) displacedBy(port int, hostname string) *standing {
 		}
 	}
 	return nil
+}
+
+// displaces says whether a terminate listener that goes makes way for a
+// passthrough listener. Where a limit kept that out, neither would serve the
+// hostname.
+func (l *Listener) displaces(gone []Listener) bool {
+	return l.Mode == "Passthrough" && slices.ContainsFunc(gone, func(old Listener) bool {
+		return old.Action == Remove && old.Protocol == "HTTPS" && covers(l.Hostname, old.Hostname)
+	})
 }

@@ -73,6 +73,7 @@ type Listener struct {
 	secretName      string
 	tlsOptions      map[string]string
 	object          map[string]any // of a listener kept as it is
+	takesPlace      bool           // whether one of ours goes for it
 	claims          []claim
 }
 
@@ -86,7 +87,8 @@ type CertificatePlan struct {
 	Reason     string    `json:"reason"`
 
 	template           CertificateTemplate
-	challengeNamespace string // of the Gateway, where a ListenerSet names it
+	challengeNamespace string         // of the Gateway, where a ListenerSet names it
+	object             map[string]any // of a Certificate kept as it is
 }
 
 // Grant is a computed ReferenceGrant: the namespace of a Certificate lets

@@ -10,22 +10,29 @@ import (
 // route that opted out, would lose service. Only a complete snapshot shows who
 // uses a listener; a release's own is simply rendered again.
 func (r *run) keptBy(g *gateway, old SourceListener, remaining []Listener) string {
-	if !r.snapshot.Complete {
+	if !r.snapshot.Complete || g.replaced(old) {
 		return ""
 	}
 	others := g.others(old.Name, remaining)
+	first := "" // of several reasons, whatever the order of the routes
 	for _, a := range g.attached {
-		switch {
-		case a.ref.SectionName == old.Name:
-			return fmt.Sprintf("%s pins it by name", &a.route.Meta)
-		case a.ref.SectionName != "" || (a.ref.Port != 0 && a.ref.Port != old.Port):
-			continue
+		if reason := r.keptByRoute(g, a, old, others); reason != "" && (first == "" || reason < first) {
+			first = reason
 		}
-		for _, raw := range a.route.Hostnames {
-			hostname := normalOr(raw)
-			if r.wouldLose(g, a.route, old, hostname, others) {
-				return fmt.Sprintf("%s would lose %s", &a.route.Meta, old.Hostname)
-			}
+	}
+	return first
+}
+
+func (r *run) keptByRoute(g *gateway, a attachment, old SourceListener, others []SourceListener) string {
+	switch {
+	case a.ref.SectionName == old.Name:
+		return fmt.Sprintf("%s pins it by name", &a.route.Meta)
+	case a.ref.SectionName != "" || (a.ref.Port != 0 && a.ref.Port != old.Port):
+		return ""
+	}
+	for _, raw := range a.route.Hostnames {
+		if r.wouldLose(g, a.route, old, normalOr(raw), others) {
+			return fmt.Sprintf("%s would lose %s", &a.route.Meta, old.Hostname)
 		}
 	}
 	return ""
@@ -46,14 +53,25 @@ func (g *gateway) others(name string, remaining []Listener) []SourceListener {
 }
 
 // wouldLose says whether a route that does not claim the listener's hostname
-// is served by it all the same, and by no other on the port.
+// is served by it all the same, and by no other on the port: one whose wildcard
+// is wider, or one that opted out and so claims nothing.
 func (r *run) wouldLose(g *gateway, route *Route, old SourceListener, hostname string, others []SourceListener) bool {
-	optedOut := route.Annotations[AnnotationManage] == "false" && hostname == old.Hostname
-	if !optedOut && !(isWildcard(hostname) && hostname != old.Hostname && covers(hostname, old.Hostname)) {
+	lost := old.Hostname
+	switch {
+	case g.policy.claimsNothing(&route.Meta) && covers(old.Hostname, hostname):
+		lost = hostname
+	case !isWildcard(hostname) || hostname == old.Hostname || !covers(hostname, old.Hostname):
 		return false
 	}
 	uses := func(l SourceListener) bool {
-		return l.Port == old.Port && covers(l.Hostname, old.Hostname) && admitsKind(&l, route.Kind) && r.admitsNamespace(g, &l, route.Namespace) != no
+		return l.Port == old.Port && covers(l.Hostname, lost) && admitsKind(&l, route.Kind) && r.admitsNamespace(g, &l, route.Namespace) != no
 	}
 	return uses(old) && !slices.ContainsFunc(others, uses)
+}
+
+// claimsNothing says whether an object opted out, or did not opt in where it
+// must.
+func (p *Policy) claimsNothing(object *Meta) bool {
+	manage := object.Annotations[AnnotationManage]
+	return manage == "false" || (p.Claims == ClaimsOptedIn && manage != "true")
 }

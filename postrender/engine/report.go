@@ -161,7 +161,8 @@ func comparePlaced(a, b Placed) int {
 func compareVerdicts(a, b Verdict) int {
 	return cmp.Or(
 		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
-		compareParents(a.Parent, b.Parent), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Source, b.Source))
+		compareParents(a.Parent, b.Parent), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Source, b.Source),
+		cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.Reason, b.Reason))
 }
 
 func compareParents(a, b Parent) int {

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -59,30 +60,6 @@ func (c *claim) selects(name string, port int) bool {
 	return (c.parent.SectionName == "" || c.parent.SectionName == name) && (c.parent.Port == 0 || c.parent.Port == port)
 }
 
-// answerPinned decides for a parentRef that selects no listener which the claim
-// could make: by those that stand there.
-func (r *run) answerPinned(route *Route, g *gateway, c claim) {
-	if plain := g.plain(); plain != nil && c.selects(plain.Name, plain.Port) {
-		r.verdict(c, r.answerPlain(route, g))
-		return
-	}
-	selected := g.selectedBy(c)
-	switch {
-	case len(selected) == 0:
-		r.verdict(c, refuse(ReasonNoMatchingParent, "%s has no listener %s, and a pinned route gets none; remove sectionName and port from the parentRef to get a listener of its own", g, pin(c.parent)))
-		return
-	case c.parent.SectionName == "" && !slices.ContainsFunc(selected, func(l SourceListener) bool { return admitsKind(&l, route.Kind) }):
-		r.verdict(c, refuse(ReasonNoHostname, "nothing on port %d of %s takes %ss; remove port from the parentRef to get a listener of its own", c.parent.Port, g, route.Kind))
-		return
-	}
-	a := r.bestAnswer(route, g, c, selected)
-	if i := g.standingIndex(a.listener); a.accepted && i >= 0 {
-		r.answerByStanding(g, c, &g.standing[i])
-		return
-	}
-	r.verdict(c, a)
-}
-
 // selectedBy returns the listeners that a parentRef selects, but for those that
 // claims make.
 func (g *gateway) selectedBy(c claim) []SourceListener {
@@ -133,7 +110,7 @@ func (r *run) answerByApex(route *Route, g *gateway, c claim) {
 	var best *standing
 	for i := range g.standing {
 		s := &g.standing[i]
-		if s.Protocol != "TLS" && s.Hostname != "" && covers(s.Hostname, c.hostname) && (best == nil || specificity(s.Hostname) > specificity(best.Hostname)) {
+		if s.Protocol != "TLS" && s.Hostname != "" && c.selects(s.Name, s.Port) && covers(s.Hostname, c.hostname) && (best == nil || specificity(s.Hostname) > specificity(best.Hostname)) {
 			best = s
 		}
 	}
@@ -143,7 +120,7 @@ func (r *run) answerByApex(route *Route, g *gateway, c claim) {
 	case best != nil:
 		r.answerByStanding(g, c, best)
 	default:
-		r.verdict(c, r.unanswered(route, g, c))
+		r.answerLater(route, g, c, r.unanswered(route, g, c))
 	}
 }
 
@@ -153,16 +130,27 @@ func (r *run) unanswered(route *Route, g *gateway, c claim) answer {
 	if s := g.displacedBy(g.httpsPort, c.hostname); s != nil {
 		return refuse(ReasonNoHostname, "passthrough listener %s (%s) answers it on port %d; drop the hostname here, or the entry in the policy", s.Name, s.Hostname, s.Port)
 	}
-	if len(g.standAndHand()) == 0 {
-		return refuse(ReasonNoMatchingParent, "%s has no listener", g)
+	listeners := slices.DeleteFunc(g.selectedBy(c), func(l SourceListener) bool { return isTLS(l.Protocol) == (g.policy.Certificates == Edge) })
+	switch {
+	case len(listeners) == 0 && c.pinned():
+		return refuse(ReasonNoMatchingParent, "%s has no listener %s; remove sectionName and port from the parentRef", g, pin(c.parent))
+	case len(listeners) == 0:
+		return refuse(ReasonNoMatchingParent, "%s has no listener for it; see its findings", g)
 	}
-	return r.bestAnswer(route, g, c, g.standAndHand())
+	return r.bestAnswer(route, g, c, listeners)
 }
 
 // bestAnswer accepts the claim by the most specific listener that accepts the
-// route and covers the hostname, or says why none does.
+// route and covers the hostname, or part of it where that is enough, or says
+// why none does.
 func (r *run) bestAnswer(route *Route, g *gateway, c claim, listeners []SourceListener) answer {
-	slices.SortStableFunc(listeners, func(a, b SourceListener) int { return specificity(b.Hostname) - specificity(a.Hostname) })
+	rank := func(l SourceListener) int {
+		if isWildcard(c.hostname) && covers(l.Hostname, c.hostname) {
+			return 1 + 2*maxHostname + specificity(l.Hostname)
+		}
+		return specificity(l.Hostname)
+	}
+	slices.SortStableFunc(listeners, func(a, b SourceListener) int { return rank(b) - rank(a) })
 	worst := answer{}
 	for i := range listeners {
 		a := r.attach(route, g, &listeners[i], c.hostname)
@@ -179,7 +167,7 @@ func (r *run) bestAnswer(route *Route, g *gateway, c claim, listeners []SourceLi
 // severity orders the reasons of several listeners: the one that comes nearest
 // to accepting the route tells its owner most.
 func severity(reason string) int {
-	return slices.Index([]string{reasonWrongKind, ReasonNoHostname, ReasonNotAllowed, ReasonPending}, reason)
+	return slices.Index([]string{reasonWrongKind, ReasonNoHostname, ReasonHostnameConflict, ReasonNotAllowed, ReasonPending}, reason)
 }
 
 // reasonWrongKind is NotAllowedByListeners of a listener that takes no routes
@@ -191,6 +179,8 @@ const reasonWrongKind = ReasonNotAllowed + "Kind"
 // meets the listener's hostname; that of another route must be served whole.
 func (r *run) attach(route *Route, g *gateway, l *SourceListener, hostname string) answer {
 	switch {
+	case l.lost != "":
+		return refuse(ReasonHostnameConflict, "%s", l.lost)
 	case !admitsKind(l, route.Kind):
 		return refuse(reasonWrongKind, "listener %s (%s) does not take %ss; name another listener in the parentRef", l.Name, l.Protocol, route.Kind)
 	case !intersects(l.Hostname, hostname):
@@ -202,6 +192,10 @@ func (r *run) attach(route *Route, g *gateway, l *SourceListener, hostname strin
 	case no:
 		return refuse(ReasonNotAllowed, "listener %s (%s) admits %s, and not %s; widen its allowedRoutes, or route from there", l.Name, orAny(l.Hostname), r.describeAdmitted(g, l), namespaceOf(&route.Meta))
 	case unknown:
+		if l.AllowedFrom == fromAttach && g.decidesByLabels(&route.Meta) {
+			r.labelsUnknown(g, &route.Meta)
+			break
+		}
 		return refuse(ReasonPending, "whether listener %s admits %s depends on a namespace that is not known; add --namespace", l.Name, namespaceOf(&route.Meta))
 	}
 	return accept(l.Name)
@@ -295,7 +289,7 @@ func (r *run) servedBy(route *Route, g *gateway, c claim) (served *SourceListene
 	}
 	for i := range g.hand {
 		l := &g.hand[i]
-		if l.Protocol != "HTTPS" || l.Port != g.httpsPort || !covers(l.Hostname, c.hostname) || !admitsKind(l, route.Kind) {
+		if l.lost != "" || l.Protocol != "HTTPS" || l.Port != g.httpsPort || !covers(l.Hostname, c.hostname) || !admitsKind(l, route.Kind) {
 			continue
 		}
 		switch r.admitsNamespace(g, l, route.Namespace) {
@@ -365,6 +359,8 @@ func (g *gateway) clash(s slot, c claim) (answer, bool) {
 		case !isTLS(l.Protocol):
 			return refuse(ReasonUnsupported, "port %d of %s carries listener %s (%s) and cannot carry HTTPS too; set httpsPort in the policy", s.port, g, l.Name, l.Protocol), true
 		case l.Hostname != s.hostname:
+		case l.lost != "":
+			return refuse(ReasonHostnameConflict, "%s", l.lost), true
 		case l.Protocol == "TLS":
 			return refuse(ReasonNoHostname, "listener %s (TLS %s) already answers %s on port %d; remove it, or drop the hostname here", l.Name, l.TLSMode, s.hostname, s.port), true
 		case c.parent.SectionName != "":
@@ -388,11 +384,7 @@ func (r *run) answerCertificate(g *gateway, s slot, c claim) {
 		if l.Protocol != "HTTPS" || l.Port != s.port || l.Hostname != s.hostname {
 			continue
 		}
-		if slices.ContainsFunc(l.CertificateRefs, func(ref ObjectName) bool { return ref.Name == c.certificate.SecretName }) {
-			r.verdict(c, accept(l.Name))
-		} else {
-			r.verdict(c, refuse(ReasonHostnameConflict, "listener %s answers %s with another Secret; name Secret %s in its certificateRefs, or remove the listener", l.Name, s.hostname, c.certificate.SecretName))
-		}
+		r.verdict(c, r.answerPresented(g, l, c))
 		return
 	}
 	a, refused := g.clash(s, c)
@@ -410,4 +402,27 @@ func (r *run) answerCertificate(g *gateway, s slot, c claim) {
 		return
 	}
 	g.want(s, c)
+}
+
+// answerPresented says whether a hand-written listener presents a Certificate.
+func (r *run) answerPresented(g *gateway, l *SourceListener, c claim) answer {
+	cert := c.certificate
+	if l.lost != "" {
+		return refuse(ReasonHostnameConflict, "%s", l.lost)
+	}
+	for _, ref := range l.CertificateRefs {
+		if ref.Name != cert.SecretName {
+			continue
+		}
+		switch sameNamespace(cmp.Or(ref.Namespace, g.Namespace), cert.Namespace) {
+		case yes:
+			if sameNamespace(g.Namespace, cert.Namespace) == no && r.snapshot.Complete && !r.grantedSecret(g, cert) {
+				return notPermitted(g, cert)
+			}
+			return accept(l.Name)
+		case unknown:
+			r.errs = append(r.errs, r.needNamespace(&cert.Meta, fmt.Sprintf("whether listener %s of %s names its Secret depends on the namespace of the release", l.Name, g)))
+		}
+	}
+	return refuse(ReasonHostnameConflict, "listener %s answers %s with another Secret; name Secret %s in its certificateRefs, or remove the listener", l.Name, c.hostname, cert.SecretName)
 }

@@ -107,6 +107,7 @@ type SourceListener struct {
 	Object map[string]any
 
 	admits []string // of a listener of ours that admits namespaces by name
+	lost   string   // why another listener has its place, or ""
 }
 
 // GroupKind names a kind of route.

@@ -47,16 +47,36 @@ func (r *run) apexListeners(g *gateway) []standing {
 			apexes = append(apexes, child)
 		}
 	}
+	if name := g.apexCertificate(); g.policy.Certificates == Wildcard && r.taken.by(g, name) {
+		r.nameTaken(g, "Certificate or Secret "+name)
+		return nil
+	}
 	var out []standing
 	for _, apex := range apexes {
 		for _, hostname := range []string{"*." + apex, apex} {
 			l := r.apexListener(g, hostname)
-			if !g.answeredByHand(l.Port, hostname) && g.displacedBy(l.Port, hostname) == nil {
+			if !g.answeredByHand(l) && g.displacedBy(l.Port, hostname) == nil && r.hasPlace(g, l) {
 				out = append(out, standing{Listener: l, attach: true})
 			}
 		}
 	}
 	return out
+}
+
+// hasPlace says whether a listener of the apex can stand beside the hand-written
+// ones: one class of protocols on a port, and a name for each.
+func (r *run) hasPlace(g *gateway, l Listener) bool {
+	for _, hand := range g.hand {
+		switch {
+		case hand.Name == l.Name:
+			r.nameTaken(g, "listener "+l.Name)
+			return false
+		case hand.Port == l.Port && hand.Protocol != "UDP" && class(hand.Protocol) != class(l.Protocol):
+			r.find(Critical, CodeNameTaken, &g.Meta, fmt.Sprintf("port %d carries listener %s (%s), so the listener for %s has no place; set httpsPort, or http.port", l.Port, hand.Name, hand.Protocol, l.Hostname))
+			return false
+		}
+	}
+	return true
 }
 
 func (r *run) apexListener(g *gateway, hostname string) Listener {
@@ -110,9 +130,9 @@ func (r *run) planApexCertificate(g *gateway) {
 
 // answeredByHand says whether a hand-written listener of the port answers the
 // hostname: the very one, or a wider one as far as cover reaches.
-func (g *gateway) answeredByHand(port int, hostname string) bool {
-	return slices.ContainsFunc(g.hand, func(l SourceListener) bool {
-		return l.Port == port && l.Protocol != "UDP" && covers(l.Hostname, hostname) && reaches(g.policy.Cover, l.Hostname, hostname)
+func (g *gateway) answeredByHand(l Listener) bool {
+	return slices.ContainsFunc(g.hand, func(hand SourceListener) bool {
+		return hand.Port == l.Port && class(hand.Protocol) == class(l.Protocol) && covers(hand.Hostname, l.Hostname) && reaches(g.policy.Cover, hand.Hostname, l.Hostname)
 	})
 }
 

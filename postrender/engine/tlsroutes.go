@@ -63,7 +63,7 @@ func (r *run) borrowed(route *Route, g *gateway, parent Parent) []string {
 	c := claim{parent: parent}
 	for _, l := range g.selectedBy(c) {
 		named := parent.SectionName != ""
-		if l.Protocol == "TLS" && l.Hostname != "" && (named || r.admitsNamespace(g, &l, route.Namespace) != no) {
+		if l.Protocol == "TLS" && l.Hostname != "" && (named || (admitsKind(&l, route.Kind) && r.admitsNamespace(g, &l, route.Namespace) != no)) {
 			out = append(out, l.Hostname)
 		}
 	}

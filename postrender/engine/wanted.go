@@ -35,8 +35,6 @@ func (g *gateway) want(s slot, c claim) {
 func (r *run) refusedByPolicy(g *gateway, c claim) (answer, bool) {
 	manage := c.object.Annotations[AnnotationManage]
 	switch {
-	case g.barred != "":
-		return refuse(ReasonNotAllowed, "%s", g.barred), true
 	case manage == "false":
 		return refuse(ReasonOptedOut, "the annotation %s: \"false\" keeps it from adding a listener", AnnotationManage), true
 	case g.policy.Claims == ClaimsOptedIn && manage != "true":
@@ -87,13 +85,23 @@ func (r *run) refusedByAttach(g *gateway, c claim) (answer, bool) {
 	case no:
 		return refuse(ReasonNotAllowed, "%s admits %s only; claim from there, or widen attach in its policy", g, describeAttach(g)), true
 	case unknown:
-		if g.policy.Attach.From == FromSelector && c.object.Namespace != "" {
-			r.find(Warning, CodeNamespaceLabels, c.object, fmt.Sprintf("the labels of %s are not known here, so it is taken to match attach.selector of %s; give them with --snapshot", namespaceOf(c.object), g))
+		if g.decidesByLabels(c.object) {
+			r.labelsUnknown(g, c.object)
 		} else {
 			r.errs = append(r.errs, r.needNamespace(c.object, fmt.Sprintf("whether %s admits it (attach: %s) depends on the namespace of the release", g, describeAttach(g))))
 		}
 	}
 	return answer{}, false
+}
+
+// decidesByLabels says whether the policy admits the object by labels of its
+// namespace.
+func (g *gateway) decidesByLabels(object *Meta) bool {
+	return g.policy.Attach.From == FromSelector && object.Namespace != ""
+}
+
+func (r *run) labelsUnknown(g *gateway, object *Meta) {
+	r.find(Warning, CodeNamespaceLabels, object, fmt.Sprintf("the labels of %s are not known here, so it is taken to match attach.selector of %s; give them with --snapshot", namespaceOf(object), g))
 }
 
 // attaches says whether the policy lets the object's namespace claim.

@@ -85,13 +85,20 @@ func (o *Object) Live() map[string]any {
 // ApplyTwice returns the error that an object, applied by two field managers
 // in turn and by the first one again, meets in either channel: what one
 // renders the other may render too only if this is nil.
-func ApplyTwice(object map[string]any) error {
+func ApplyTwice(object map[string]any) error { return ApplyInTurn(object, object) }
+
+// ApplyInTurn is ApplyTwice for an object that a release writes whole and of
+// which a sweep writes its part.
+func ApplyInTurn(release, sweep map[string]any) error {
 	var errs []error
 	for _, channel := range Channels {
 		live := NewObject(channel)
-		for _, manager := range []string{"helm", "gatewright", "helm"} {
-			if err := live.Apply(manager, object); err != nil {
-				errs = append(errs, fmt.Errorf("channel %s: apply by %s: %w", channel, manager, err))
+		for _, apply := range []struct {
+			manager string
+			object  map[string]any
+		}{{"helm", release}, {"gatewright", sweep}, {"helm", release}} {
+			if err := live.Apply(apply.manager, apply.object); err != nil {
+				errs = append(errs, fmt.Errorf("channel %s: apply by %s: %w", channel, apply.manager, err))
 				break
 			}
 		}

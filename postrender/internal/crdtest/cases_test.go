@@ -63,6 +63,7 @@ func compute(t *testing.T, file string) ([]map[string]any, *engine.Plan) {
 	var setup struct {
 		Namespace string
 		Complete  bool
+		Owned     []string
 	}
 	parse(t, parts["setup.yaml"], &setup)
 	policies := engine.PolicySources{}
@@ -78,6 +79,11 @@ func compute(t *testing.T, file string) ([]map[string]any, *engine.Plan) {
 	for _, object := range objects {
 		if err := snapshot.Decode(object, engine.Origin{Namespace: setup.Namespace}); err != nil {
 			return nil, nil
+		}
+	}
+	for _, g := range slices.Concat(snapshot.Gateways, snapshot.ListenerSets) {
+		for i := range g.Listeners {
+			g.Listeners[i].Owned = slices.Contains(setup.Owned, g.Listeners[i].Name)
 		}
 	}
 	plan, err := engine.Compute(snapshot, policies)
@@ -151,11 +157,11 @@ func find(t *testing.T, objects []map[string]any, kind string, plan engine.Gatew
 	return nil
 }
 
-// checkParent has a release apply the Gateway or ListenerSet with what the plan
-// adds and a sweep apply the same listeners alone.
+// checkParent has a release apply the Gateway or ListenerSet and a sweep its
+// listeners. A release that was rendered has those of the plan too.
 func checkParent(t *testing.T, source map[string]any, plan engine.GatewayPlan) {
 	t.Helper()
-	var ours []any
+	var ours, hand []any
 	planned := map[any]bool{}
 	for _, l := range plan.Listeners {
 		planned[l.Name] = true
@@ -165,47 +171,46 @@ func checkParent(t *testing.T, source map[string]any, plan engine.GatewayPlan) {
 	}
 	spec, _ := source["spec"].(map[string]any)
 	written, _ := spec["listeners"].([]any)
-	var hand []any
 	for _, l := range written {
 		if !planned[l.(map[string]any)["name"]] {
 			hand = append(hand, l)
 		}
 	}
 	all := slices.Concat(ours, hand)
-	if len(all) == 0 || len(hand) > 0 && crdtest.Check(parentWith(source, hand, "any")) != nil {
+	if len(all) == 0 || len(hand) > 0 && crdtest.Check(parentWith(source, hand, plan.Rendered)) != nil {
 		return // the case is about a parent that no API server would take
 	}
-	release := parentWith(source, all, plan.Rendered)
-	crdtest.Validate(t, release)
-	for _, channel := range crdtest.Channels {
-		live := crdtest.NewObject(channel)
-		for _, apply := range []struct {
-			manager string
-			object  map[string]any
-		}{
-			{"helm", release},
-			{"gatewright", parentWith(source, ours, "")},
-			{"helm", release},
-		} {
-			if err := live.Apply(apply.manager, apply.object); err != nil {
-				t.Errorf("channel %s: apply by %s: %v", channel, apply.manager, err)
-			}
-		}
+	crdtest.Validate(t, parentWith(source, all, plan.Rendered))
+	release := all
+	if plan.Rendered == "" && len(hand) > 0 {
+		release = hand
+	}
+	if err := crdtest.ApplyInTurn(parentWith(source, release, plan.Rendered), ofSweep(source, ours)); err != nil {
+		t.Error(err)
 	}
 }
 
-// parentWith is a Gateway or ListenerSet of the same name with other listeners.
-// A release says all that the API needs, a sweep listeners alone.
+// parentWith is a Gateway or ListenerSet with other listeners, as a release
+// writes it.
 func parentWith(source map[string]any, listeners []any, rendered string) map[string]any {
-	metadata := map[string]any{"name": source["metadata"].(map[string]any)["name"]}
-	spec := map[string]any{"listeners": listeners}
+	object := ofSweep(source, listeners)
 	if rendered != "" {
-		metadata["annotations"] = map[string]any{engine.AnnotationRendered: rendered}
-		if source["kind"] == "Gateway" {
-			spec["gatewayClassName"] = "any"
-		} else {
-			spec["parentRef"] = source["spec"].(map[string]any)["parentRef"]
-		}
+		object["metadata"].(map[string]any)["annotations"] = map[string]any{engine.AnnotationRendered: rendered}
 	}
-	return map[string]any{"apiVersion": "gateway.networking.k8s.io/v1", "kind": source["kind"], "metadata": metadata, "spec": spec}
+	spec := object["spec"].(map[string]any)
+	if source["kind"] == "Gateway" {
+		spec["gatewayClassName"] = "any"
+	} else {
+		spec["parentRef"] = source["spec"].(map[string]any)["parentRef"]
+	}
+	return object
+}
+
+// ofSweep is what a sweep writes of a parent: its listeners alone.
+func ofSweep(source map[string]any, listeners []any) map[string]any {
+	return map[string]any{
+		"apiVersion": "gateway.networking.k8s.io/v1", "kind": source["kind"],
+		"metadata": map[string]any{"name": source["metadata"].(map[string]any)["name"]},
+		"spec":     map[string]any{"listeners": listeners},
+	}
 }

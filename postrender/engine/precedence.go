@@ -1,0 +1,114 @@
+package engine
+
+import "fmt"
+
+// ports says who answers which hostnames on the ports of a Gateway and its
+// ListenerSets. The first keeps its place: the Gateway, then the oldest set.
+// A port carries one class of protocols, and each hostname of it once.
+type ports map[int]*usedPort
+
+type usedPort struct {
+	class     string
+	first     occupant
+	hostnames map[string]occupant
+}
+
+// occupant is a listener, or a parent that has a computed one, and the parent.
+type occupant struct{ what, parent string }
+
+// class is what the listeners of a port have in common.
+func class(protocol string) string {
+	if isTLS(protocol) {
+		return "TLS"
+	}
+	return protocol
+}
+
+func (p ports) take(port int, protocol, hostname string, by occupant) {
+	used := p[port]
+	if used == nil {
+		used = &usedPort{class(protocol), by, map[string]occupant{}}
+		p[port] = used
+	}
+	if _, taken := used.hostnames[hostname]; !taken && used.class == class(protocol) {
+		used.hostnames[hostname] = by
+	}
+}
+
+// conflict returns who stands in the way of a listener, or the zero occupant,
+// and how.
+func (p ports) conflict(port int, protocol, hostname string) (by occupant, how string) {
+	used := p[port]
+	switch {
+	case used == nil:
+		return occupant{}, ""
+	case used.class != class(protocol):
+		return used.first, fmt.Sprintf("uses port %d for %s", port, used.class)
+	}
+	return used.hostnames[hostname], fmt.Sprintf("answers %s on port %d", orAny(hostname), port)
+}
+
+// occupy notes the places of the listeners that stand whatever is claimed, and
+// marks the hand-written ones of a ListenerSet that come too late for theirs.
+func (r *run) occupy(g *gateway) {
+	if g.host == nil {
+		for _, l := range g.standAndHand() {
+			g.ports.take(l.Port, l.Protocol, l.Hostname, g.occupant(l.Name))
+		}
+		if r.snapshot.Complete {
+			for _, l := range g.ours {
+				g.live.take(l.Port, l.Protocol, l.Hostname, g.occupant(l.Name))
+			}
+		}
+		return
+	}
+	if g.barred != "" {
+		return
+	}
+	for i := range g.hand {
+		l := &g.hand[i]
+		for _, before := range []ports{g.host.ports, g.host.live} {
+			if by, how := before.conflict(l.Port, l.Protocol, l.Hostname); by.what != "" && l.lost == "" {
+				l.lost = fmt.Sprintf("%s %s before listener %s; name %s in the parentRef", by.what, how, l.Name, by.parent)
+			}
+		}
+		if l.lost == "" {
+			g.host.ports.take(l.Port, l.Protocol, l.Hostname, g.occupant(l.Name))
+		}
+	}
+}
+
+func (g *gateway) occupant(listener string) occupant {
+	return occupant{"listener " + listener + " of " + g.String(), g.String()}
+}
+
+// filledElsewhere refuses a slot that another parent fills: the Gateway of a
+// ListenerSet or an older set of it, or, for a Gateway, a hand-written listener
+// of a set, which would lose its hostname to a computed one.
+func (g *gateway) filledElsewhere(s slot) (answer, bool) {
+	by, how := g.top().ports.conflict(s.port, "HTTPS", s.hostname)
+	if by.what == "" || by.parent == g.String() {
+		return answer{}, false
+	}
+	return refuse(ReasonHostnameConflict, "%s %s already; name %s in the parentRef", by.what, how, by.parent), true
+}
+
+// top is the parent on whose ports the listeners of this one stand.
+func (g *gateway) top() *gateway {
+	if g.host != nil {
+		return g.host
+	}
+	return g
+}
+
+// fill notes that a slot is taken, for the ListenerSets that come later.
+func (g *gateway) fill(s slot) {
+	g.top().ports.take(s.port, "HTTPS", s.hostname, occupant{g.String(), g.String()})
+}
+
+// replaced says whether another listener takes the place of one of ours, so
+// that it goes whoever uses it.
+func (g *gateway) replaced(old SourceListener) bool {
+	by, _ := g.top().ports.conflict(old.Port, old.Protocol, old.Hostname)
+	return by.what != "" || (old.Protocol == "HTTPS" && g.displacedBy(old.Port, old.Hostname) != nil)
+}
