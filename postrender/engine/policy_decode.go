@@ -101,11 +101,6 @@ func (p *Policy) validateClaimants() error {
 	if p.MaxListenersPerNamespace < 0 {
 		return fmt.Errorf("maxListenersPerNamespace is %d; it is 0 (none) or more", p.MaxListenersPerNamespace)
 	}
-	for _, rule := range p.Issuers {
-		if rule.IssuerRef.Name == "" || len(rule.Hostnames) == 0 {
-			return errors.New("issuers: an entry needs hostnames and issuerRef.name")
-		}
-	}
 	for _, pattern := range p.PriorityNamespaces {
 		if _, err := path.Match(pattern, ""); err != nil {
 			return fmt.Errorf("priorityNamespaces: %q is no pattern; use a name, or * in one", pattern)
@@ -125,6 +120,7 @@ func (p *Policy) validate() error {
 		oneOf("cover", p.Cover, CoverAny, CoverWildcard, CoverExact),
 		oneOf("withdraw", p.Withdraw, "SamePort", "Served"),
 		p.notYet(),
+		p.validateIssuers(),
 		p.validateClaimants(),
 		p.validateAttach(),
 		p.validateFence(),
