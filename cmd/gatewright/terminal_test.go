@@ -173,6 +173,7 @@ func TestOnATerminal(t *testing.T) {
 		{name: "plan needs manifests", args: []string{"plan"}, exit: 64, want: []string{"nothing to look at: give -f or --chart, or pipe manifests in"}},
 		{name: "colours", args: plan, want: []string{"\x1b[32m  add", "\x1b[31m  10.0.0.1", "\x1b[32m+kind: Certificate\x1b[0m", "\x1b[36m@@"}},
 		{name: "no colours", args: plan, env: "NO_COLOR=1", want: []string{"  add", "+kind: Certificate"}, not: "\x1b"},
+		{name: "as wide as the terminal", args: plan, env: "NO_COLOR=1", want: []string{"\n  10.0.0.1  HTTPRoute infra/shop  Gateway infra/web\n      reason: "}, not: "WHY"},
 		{name: "no colours on a dumb terminal", args: plan, env: "TERM=dumb", want: []string{"  add"}, not: "\x1b"},
 	}
 	for _, test := range tests {

@@ -114,10 +114,7 @@ type explanation struct {
 }
 
 func (e *explanation) line(t tone, indent, s string) {
-	wrapped := wrap(oneLine(s), indent, e.look.width)
-	for line := range strings.Lines(wrapped) {
-		e.text.WriteString(e.look.paint(t, strings.TrimSuffix(line, "\n")) + "\n")
-	}
+	e.text.WriteString(e.look.lines(t, indent, s))
 }
 
 // verdict says who asks, of whom, and what comes of it.

@@ -56,7 +56,7 @@ func policyTable(keys []policyKey) string {
 	var b strings.Builder
 	for _, k := range keys {
 		b.WriteString(k.name + "  (default " + k.byDefault + ")\n")
-		b.WriteString(wrap(k.help, "    ", 88))
+		b.WriteString(wrap(k.help, "    ", "    ", 88))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

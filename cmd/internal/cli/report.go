@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gatewright/gatewright/postrender/engine"
@@ -17,7 +19,9 @@ type report struct {
 type section struct {
 	title  string
 	header []string
-	rows   []row
+	// list is the heading of the column whose cells may be lists with commas.
+	list string
+	rows []row
 	// empty is said in place of a table without rows.
 	empty string
 }
@@ -72,7 +76,7 @@ func gatewaySection(kind string, g engine.GatewayPlan) section {
 }
 
 func certificateSection(certificates []engine.CertificatePlan) section {
-	s := section{title: "Certificates", header: []string{"", "HOSTNAMES", "ISSUER", "CERTIFICATE", "WHY"}}
+	s := section{title: "Certificates", header: []string{"", "HOSTNAMES", "ISSUER", "CERTIFICATE", "WHY"}, list: "HOSTNAMES"}
 	for _, c := range certificates {
 		s.rows = append(s.rows, row{
 			tone: toneOf(c.Action),
@@ -101,12 +105,14 @@ func otherSection(plan *engine.Plan) section {
 }
 
 // claimSections parts what is served from what is refused, which needs hands,
-// and from what did not want to be.
+// and from what did not want to be. A reader looks for a hostname, so that is
+// the order.
 func claimSections(verdicts []engine.Verdict) []section {
-	served := section{title: "Claims served", header: []string{"HOSTNAME", "ASKED BY", "OF", "LISTENER"}}
-	refused := section{title: "Claims refused", header: []string{"HOSTNAME", "ASKED BY", "OF", "REASON"}}
-	optedOut := section{title: "Opted out", header: []string{"HOSTNAME", "NAMED BY", "OF"}}
-	for _, v := range verdicts {
+	served := section{title: "Claims served", header: []string{"HOSTNAME", "ASKED BY", "OF", "LISTENER"}, list: "OF"}
+	refused := section{title: "Claims refused", header: []string{"HOSTNAME", "ASKED BY", "OF", "REASON"}, list: "OF"}
+	optedOut := section{title: "Opted out", header: []string{"HOSTNAME", "NAMED BY", "OF"}, list: "OF"}
+	byHostname := func(a, b engine.Verdict) int { return cmp.Compare(a.Hostname, b.Hostname) }
+	for _, v := range slices.SortedStableFunc(slices.Values(verdicts), byHostname) {
 		cells := []string{anyHostname(v.Hostname), claimant(v), parent(v.Parent)}
 		switch {
 		case v.Accepted:

@@ -10,71 +10,50 @@ import (
 func (r report) text(l look) string {
 	var b strings.Builder
 	for _, s := range r.sections {
-		b.WriteString(l.paint(titleTone, oneLine(s.title)) + "\n")
+		b.WriteString(l.lines(titleTone, "", s.title))
 		if len(s.rows) == 0 {
-			b.WriteString("  " + s.empty + "\n\n")
-			continue
-		}
-		widths := s.widths()
-		writeRow(&b, l, faintTone, s.header, widths)
-		for _, row := range s.rows {
-			writeRow(&b, l, row.tone, row.cells, widths)
-			b.WriteString(wrap(oneLine(row.note), "      ", l.width))
+			b.WriteString(l.lines(plainTone, "  ", s.empty))
+		} else {
+			s.text(&b, l)
 		}
 		b.WriteString("\n")
 	}
-	return b.String() + l.paint(titleTone, "Plan: ") + r.summary + "\n"
+	const plan = "Plan: "
+	summary := l.lines(plainTone, "", plan+r.summary)
+	return b.String() + l.paint(titleTone, plan) + strings.TrimPrefix(summary, plan)
 }
 
-func (s section) widths() []int {
-	widths := make([]int, len(s.header))
-	measure := func(cells []string) {
-		for i, c := range cells {
-			widths[i] = max(widths[i], utf8.RuneCountInString(oneLine(c)))
-		}
+// lines is text from a manifest, wrapped, with all lines but the first further
+// in, and painted.
+func (l look) lines(t tone, indent, s string) string {
+	var b strings.Builder
+	for line := range strings.Lines(wrap(oneLine(s), indent, indent+"  ", l.width)) {
+		b.WriteString(l.paint(t, strings.TrimSuffix(line, "\n")) + "\n")
 	}
-	measure(s.header)
-	for _, r := range s.rows {
-		measure(r.cells)
-	}
-	return widths
+	return b.String()
 }
 
-func writeRow(b *strings.Builder, l look, t tone, cells []string, widths []int) {
-	var line strings.Builder
-	for i, c := range cells {
-		c = oneLine(c)
-		line.WriteString("  " + c + strings.Repeat(" ", widths[i]-utf8.RuneCountInString(c)))
-	}
-	b.WriteString(l.paint(t, strings.TrimRight(line.String(), " ")) + "\n")
-}
-
-// wrap breaks s between words so that no line is wider than width, each line
-// behind indent. With width 0, or nothing but a sliver, it stays one line.
-func wrap(s, indent string, width int) string {
+// wrap breaks s between words so that no line is wider than width, the first
+// line behind first and the others behind rest. With width 0, or nothing but a
+// sliver, it stays one line.
+func wrap(s, first, rest string, width int) string {
 	if s == "" {
 		return ""
 	}
-	room := width - len(indent)
-	if room < 20 {
-		return indent + s + "\n"
+	if width-len(rest) < 20 {
+		return first + s + "\n"
 	}
 	var b strings.Builder
-	used := 0
-	for _, word := range strings.Fields(s) {
+	column, between := len(first), first
+	for i, word := range strings.Fields(s) {
 		n := utf8.RuneCountInString(word)
-		switch {
-		case used == 0:
-			b.WriteString(indent)
-		case used+1+n > room:
-			b.WriteString("\n" + indent)
-			used = 0
-		default:
-			b.WriteString(" ")
-			used++
+		if i > 0 && column+1+n > width {
+			column, between = len(rest), "\n"+rest
+		} else if i > 0 {
+			column, between = column+1, " "
 		}
-		b.WriteString(word)
-		used += n
+		b.WriteString(between + word)
+		column += n
 	}
 	return b.String() + "\n"
 }

@@ -19,13 +19,13 @@ func TestWrap(t *testing.T) {
 		{"nothing", "", 40, ""},
 		{"no width", "one two three", 0, "  one two three\n"},
 		{"no room", "one two three", 10, "  one two three\n"},
-		{"breaks between words", "one two three four five six", 22, "  one two three four\n  five six\n"},
-		{"exactly full", "one two three four x", 22, "  one two three four x\n"},
-		{"a word that is too long", "a " + strings.Repeat("x", 30) + " b", 24, "  a\n  " + strings.Repeat("x", 30) + "\n  b\n"},
+		{"breaks between words", "one two three four five six 7 9", 24, "  one two three four\n    five six 7 9\n"},
+		{"exactly full", "one two three four 67x one two three 4567 9 x", 24, "  one two three four 67x\n    one two three 4567 9\n    x\n"},
+		{"a word that is too long", "a " + strings.Repeat("x", 30) + " b", 24, "  a\n    " + strings.Repeat("x", 30) + "\n    b\n"},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			if diff := cmp.Diff(test.want, wrap(test.text, "  ", test.width)); diff != "" {
+			if diff := cmp.Diff(test.want, wrap(test.text, "  ", "    ", test.width)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
@@ -79,4 +79,70 @@ func carryOut(t *testing.T, patch, diff, before string) string {
 		t.Fatal(err)
 	}
 	return string(got)
+}
+
+func TestTablesFitTheWidth(t *testing.T) {
+	certificates := section{
+		title: "Certificates", header: []string{"", "HOSTNAMES", "ISSUER", "WHY"}, list: "HOSTNAMES",
+		rows: []row{
+			{cells: []string{"add", "a.example, b.example, c.example", "Issuer/le", "HTTPRoute infra/shop"}},
+			{cells: []string{"remove", "d.example", "", "nothing in the release claims it"}, note: "one two three four five six"},
+		},
+	}
+	tests := []struct {
+		name  string
+		width int
+		want  string
+	}{
+		{"in a pipe a row is a line", 0, `Certificates
+          HOSTNAMES                        ISSUER     WHY
+  add     a.example, b.example, c.example  Issuer/le  HTTPRoute infra/shop
+  remove  d.example                                   nothing in the release claims it
+      one two three four five six
+`},
+		{"exactly full", 86, `Certificates
+          HOSTNAMES                        ISSUER     WHY
+  add     a.example, b.example, c.example  Issuer/le  HTTPRoute infra/shop
+  remove  d.example                                   nothing in the release claims it
+      one two three four five six
+`},
+		{"lists break", 85, `Certificates
+          HOSTNAMES   ISSUER     WHY
+  add     a.example,  Issuer/le  HTTPRoute infra/shop
+          b.example,
+          c.example
+  remove  d.example              nothing in the release claims it
+      one two three four five six
+`},
+		{"the last columns go below", 52, `Certificates
+          HOSTNAMES                        ISSUER
+  add     a.example, b.example, c.example  Issuer/le
+      why: HTTPRoute infra/shop
+  remove  d.example
+      why: nothing in the release claims it
+      one two three four five six
+`},
+		{"both", 28, `Certificates
+          HOSTNAMES
+  add     a.example,
+          b.example,
+          c.example
+      issuer: Issuer/le
+      why: HTTPRoute
+        infra/shop
+  remove  d.example
+      why: nothing in the
+        release claims it
+      one two three four
+      five six
+`},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			got := report{sections: []section{certificates}, summary: "none"}.text(look{width: test.width})
+			if diff := cmp.Diff(test.want+"\nPlan: none\n", got); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
 }
