@@ -8,6 +8,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gatewright/gatewright/cmd/internal/cli"
+	"github.com/gatewright/gatewright/cmd/internal/scripttest"
 )
 
 // TestMain installs this program and the lean one, as a release does, side by
@@ -25,10 +26,5 @@ func lean() {
 
 // TestScript runs the scripts. UPDATE=1 rewrites what they compare with.
 func TestScript(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       os.Getenv("UPDATE") != "",
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-	})
+	testscript.Run(t, scripttest.Params(t))
 }

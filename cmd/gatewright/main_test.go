@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/gatewright/gatewright/cmd/internal/cli"
+	"github.com/gatewright/gatewright/cmd/internal/scripttest"
 )
 
 // TestMain installs the program, and a stand-in for gatewright-full that knows
@@ -33,25 +34,17 @@ func standIn() {
 	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.Program{RenderChart: render}))
 }
 
-// TestScript runs the scripts. UPDATE=1 rewrites what they compare with, and
-// fails, so that nobody takes rewriting for passing.
+// TestScript runs the scripts. UPDATE=1 rewrites what they compare with.
 func TestScript(t *testing.T) {
-	if os.Getenv("UPDATE") != "" {
-		t.Error("UPDATE is set: the scripts are rewritten, look at the difference and run again")
+	params := scripttest.Params(t)
+	params.Setup = func(env *testscript.Env) error {
+		env.Setenv("GATEWRIGHT_TTY", "false") // the terminal of whoever runs the tests
+		return nil
 	}
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata/script",
-		UpdateScripts:       os.Getenv("UPDATE") != "",
-		RequireExplicitExec: true,
-		RequireUniqueNames:  true,
-		Setup: func(env *testscript.Env) error {
-			env.Setenv("GATEWRIGHT_TTY", "false") // the terminal of whoever runs the tests
-			return nil
-		},
-		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits,
-		},
-	})
+	params.Cmds = map[string]func(*testscript.TestScript, bool, []string){
+		"exits": exits,
+	}
+	testscript.Run(t, params)
 }
 
 // exits runs a command and wants an exit code: exits CODE COMMAND [ARGUMENT...]
