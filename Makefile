@@ -56,17 +56,17 @@ demo: build tools
 test: build tools fuzz
 	go test $(PACKAGES)
 
-#? fuzz: every fuzz target for FUZZTIME (5s)
+#? fuzz: every fuzz target for FUZZTIME (5s; 1000x for a number of inputs)
 .PHONY: fuzz
 fuzz:
 	@testdata/fuzz.sh $(FUZZTIME)
 
-#? golden: rewrite the expected outputs that tests compare with; read the diff before committing it
+#? golden: rewrite the expected outputs that tests compare with, and fail if any changed; read the diff
 .PHONY: golden
 golden: build tools
 	UPDATE=1 go test $(PACKAGES)
 
-#? bench: time and memory of post-render beside kustomize and cat
+#? bench: time and memory of post-render beside kustomize and cat, in some minutes
 .PHONY: bench
 bench: build tools
 	go run ./testdata/bench

@@ -1,7 +1,8 @@
 // Command bench measures whole processes, as Helm starts them: gatewright
 // post-render beside kustomize used as a post-renderer and beside cat, on the
 // same streams, through pipes. It prints wall time, processor time and peak
-// memory and judges nothing: it fails only if one of the programs does.
+// memory and judges nothing: it marks a peak that is over what is allowed, and
+// fails only if one of the programs does.
 //
 // The streams are two of real charts, or look-alikes where the folder with them
 // (-corpus) is missing, and one that is generated: many small applications with
@@ -50,7 +51,7 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout io.Writer) 
 	flags := flag.NewFlagSet("bench", flag.ExitOnError)
 	flags.StringVar(&c.gatewright, "gatewright", "bin/gatewright", "the program to measure")
 	flags.StringVar(&c.kustomize, "kustomize", ".cache/bin/kustomize", "the program to compare with; empty leaves it out")
-	flags.StringVar(&c.corpus, "corpus", "../shared/corpus", "folder with streams of real charts")
+	flags.StringVar(&c.corpus, "corpus", "../shared/corpus", "folder with real charts as Helm 3 renders them, traefik.helm3.yaml and argo-cd.helm3.yaml, if you have them; else look-alikes are made")
 	flags.IntVar(&c.documents, "documents", 10_000, "documents in the generated stream")
 	flags.IntVar(&c.runs, "runs", 21, "most runs of one command, of which the median counts")
 	flags.DurationVar(&c.budget, "budget", 10*time.Second, "start no further run of a command after this time")

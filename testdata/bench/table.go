@@ -43,9 +43,15 @@ func size(bytes int64) string {
 	return fmt.Sprintf("%.1f MB", float64(bytes)/1e6)
 }
 
-// allowed prints the memory that a stream may take: three times its size and
-// 20 MB.
-func allowed(s stream) string { return size(3*s.size + 20e6) }
+// allowed prints the memory that a stream may take, three times its size and
+// 20 MB, and says if the peak is over it.
+func allowed(s stream, r result) string {
+	limit := 3*s.size + 20e6
+	if r.peak > limit {
+		return size(limit) + " OVER"
+	}
+	return size(limit)
+}
 
 func ratio[N time.Duration | int64](a, b N) string {
 	return fmt.Sprintf("%.2f", float64(a)/float64(b))
