@@ -12,7 +12,7 @@ const (
 	exitDone    = 0
 	exitFailed  = 1  // nothing was written
 	exitChanges = 2  // --detailed-exitcode: the plan changes something
-	exitRefused = 3  // --strict: a claim is refused
+	exitRefused = 3  // --strict: a claim is refused, or something is found
 	exitUsage   = 64 // wrong usage, EX_USAGE of sysexits(3)
 )
 

@@ -16,7 +16,7 @@ type planFlags struct {
 	input    inputFlags
 	output   string
 	diff     bool
-	strict   bool
+	strict   strictness
 	detailed bool
 }
 
@@ -43,7 +43,7 @@ unless --complete says that they are the whole cluster.`,
 	fs := cmd.Flags()
 	fs.StringVarP(&flags.output, "output", "o", "table", "`FORMAT`: table, json, yaml or markdown")
 	fs.BoolVar(&flags.diff, "diff", false, "show the change to the manifests too, as a unified diff")
-	fs.BoolVar(&flags.strict, "strict", false, "exit code 3 if a claim is refused")
+	flags.strict.register(cmd)
 	fs.BoolVar(&flags.detailed, "detailed-exitcode", false, "exit code 2 if the plan changes something")
 	complete(cmd, "output", outputFormats())
 	return cmd
@@ -109,11 +109,11 @@ func (f *planFlags) print(plan *engine.Plan, in *input, l look) ([]byte, error) 
 	return []byte(text), nil
 }
 
-// outcome is the exit code that the plan asks for. What is refused is told by
-// the plan itself.
+// outcome is the exit code that the plan asks for. What is refused and found is
+// told by the plan itself.
 func (f *planFlags) outcome(plan *engine.Plan) error {
 	switch {
-	case f.strict && len(plan.Refused()) > 0:
+	case f.strict.objections(plan) != nil:
 		return &exitError{code: exitRefused}
 	case f.detailed && plan.Changes():
 		return &exitError{code: exitChanges}

@@ -16,7 +16,7 @@ const postRenderName = "post-render"
 
 func (a *app) postRenderCommand() *cobra.Command {
 	var flags releaseFlags
-	var strict bool
+	var strict strictness
 	cmd := &cobra.Command{
 		Use:   postRenderName,
 		Short: "Read rendered manifests from stdin, write them with listeners and Certificates to stdout",
@@ -47,13 +47,13 @@ Helm 4 is told of an error by a document that it refuses, quoting the message
 	}
 	flags.register(cmd)
 	a.helm.register(cmd)
-	cmd.Flags().BoolVar(&strict, "strict", false, "fail with exit code 3 if a claim is refused")
+	strict.register(cmd)
 	return cmd
 }
 
 // postRender reads, renders, tells and writes, in this order: stdout stays empty
 // until nothing can go wrong any more.
-func (a *app) postRender(cmd *cobra.Command, flags releaseFlags, strict bool) error {
+func (a *app) postRender(cmd *cobra.Command, flags releaseFlags, strict strictness) error {
 	if flags.release != "" {
 		a.helm.about = "release " + qualified(flags.namespace, flags.release) + ": "
 	}
@@ -74,22 +74,13 @@ func (a *app) postRender(cmd *cobra.Command, flags releaseFlags, strict bool) er
 	if err != nil {
 		return err
 	}
-	if strict && len(result.Plan.Refused()) > 0 {
-		return refusedError(result.Plan)
+	if err := strict.objections(result.Plan); err != nil {
+		return &exitError{exitRefused, err}
 	}
 	if err := a.tell(result.Plan); err != nil {
 		return err
 	}
 	return a.write(result)
-}
-
-// refusedError names every refused claim.
-func refusedError(plan *engine.Plan) error {
-	var errs []error
-	for _, v := range plan.Refused() {
-		errs = append(errs, errors.New(refusal(v)))
-	}
-	return &exitError{exitRefused, errors.Join(errs...)}
 }
 
 // tell writes the findings to everyone who may want them, and to the log that
