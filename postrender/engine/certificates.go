@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 )
 
@@ -32,7 +33,7 @@ func takenNames(s *Snapshot) taken {
 // cert-manager issued for a Certificate of the name.
 func (t taken) by(g *gateway, name string) bool {
 	return slices.ContainsFunc(t[name], func(m *Meta) bool {
-		return m.Labels[LabelFor] == "" && !isShimOwner(m.Controller) && m.Annotations["cert-manager.io/certificate-name"] != name &&
+		return (m.Labels[LabelFor] == "" || m.Kind == KindCertificate) && !isShimOwner(m.Controller) && m.Annotations["cert-manager.io/certificate-name"] != name &&
 			sameNamespace(m.Namespace, g.Namespace) != no
 	})
 }
@@ -49,9 +50,17 @@ func (t taken) byShim(g *gateway, name string) *Meta {
 	return t[name][i]
 }
 
-// ours says whether a Certificate carries our mark and nothing else controls
-// it: the shim copies the labels of the Gateway to its own.
-func (c *Certificate) ours() bool { return c.Labels[LabelFor] != "" && c.Controller == "" }
+// ours says whether a Certificate carries our mark and a name as we give them,
+// and nothing else controls it. Labels are copied about: the shim copies those
+// of the Gateway to its own.
+func (c *Certificate) ours() bool {
+	return c.Labels[LabelFor] != "" && c.Controller == "" && c.Name == c.SecretName && certificateNames.MatchString(c.Name)
+}
+
+var (
+	certificateNames = regexp.MustCompile(`-[0-9a-f]{12}-tls$`)
+	redirectNames    = regexp.MustCompile(`-[0-9a-f]{12}-redirect$`)
+)
 
 // wantCertificate adds the Certificate of a hostname, for somebody.
 func (r *run) wantCertificate(g *gateway, hostname, why string) {
@@ -62,8 +71,8 @@ func (r *run) wantCertificate(g *gateway, hostname, why string) {
 func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string, why string) {
 	issuer := g.policy.issuerFor(hostname)
 	if issuer.Name == "" {
-		r.fail(&g.Meta, "its policy names no issuer, and its hostnames need Certificates",
-			"add --issuer NAME, issuerRef in the policy, or certificates: ListenersOnly")
+		r.fail(&g.Meta, "its policy names no issuer, and its hostnames need Certificates"+unknownAside(g.policy.unknown),
+			"add --issuer NAME, issuerRef in the policy, or certificates: ListenersOnly with a cert-manager issuer annotation on the Gateway")
 		return
 	}
 	name := CertificateName(g.Kind, g.Name, hostname)

@@ -18,7 +18,9 @@ type effective struct {
 	managed bool
 	// keys are the merged keys, as they are recorded in the annotation rendered.
 	keys Keys
-	// noRemovals is set by a policy that this version does not fully know.
+	// unknown are the keys of annotations that this version does not know, and
+	// noRemovals says that there are some.
+	unknown    []string
 	noRemovals bool
 }
 
@@ -35,7 +37,7 @@ var fileOnly = []string{"priorityNamespaces", "maxListeners", "secretRetention"}
 // effectivePolicy merges the sources of a Gateway's policy, highest first:
 // flags, file, annotation, defaults.
 func (r *run) effectivePolicy(g *gateway) (effective, error) {
-	sources, noRemovals, err := r.policySources(g)
+	sources, unknown, err := r.policySources(g)
 	if err != nil {
 		return effective{}, err
 	}
@@ -51,12 +53,12 @@ func (r *run) effectivePolicy(g *gateway) (effective, error) {
 			}
 		}
 	}
-	e := effective{Policy: DefaultPolicy(), managed: len(sources) > 0, keys: merged, noRemovals: noRemovals}
+	e := effective{Policy: DefaultPolicy(), managed: len(sources) > 0, keys: merged, unknown: unknown, noRemovals: len(unknown) > 0}
 	if _, err := merged.decodeInto(&e.Policy); err != nil {
 		return e, gatewayError(g.Gateway, err.Error(), "")
 	}
 	if err := firstError(e.validate(), e.validateMode()); err != nil {
-		return e, gatewayError(g.Gateway, "policy: "+err.Error(), "")
+		return e, gatewayError(g.Gateway, "policy: "+err.Error()+unknownAside(unknown), "")
 	}
 	r.yieldToShim(g, &e)
 	return e, nil
@@ -70,17 +72,17 @@ func compact(value any) string {
 	return string(data)
 }
 
-func (r *run) policySources(g *gateway) (sources []source, noRemovals bool, err error) {
+func (r *run) policySources(g *gateway) (sources []source, unknown []string, err error) {
 	if len(r.policies.Flags) > 0 {
 		flags, err := r.policies.Flags.normal()
 		if err != nil {
-			return nil, false, err
+			return nil, nil, err
 		}
 		sources = append(sources, source{"command line", flags})
 	}
 	entry, err := r.fileEntry(g)
 	if err != nil {
-		return nil, false, err
+		return nil, nil, err
 	}
 	if entry != nil {
 		sources = append(sources, source{"policy file", entry})
@@ -90,16 +92,16 @@ func (r *run) policySources(g *gateway) (sources []source, noRemovals bool, err 
 		carriers = append(carriers, g.host.Gateway) // a ListenerSet has the policy of its Gateway
 	}
 	for _, carrier := range carriers {
-		annotated, partly, err := r.annotationKeys(carrier)
+		annotated, more, err := r.annotationKeys(carrier)
 		if err != nil {
-			return nil, false, err
+			return nil, nil, err
 		}
-		noRemovals = noRemovals || partly
+		unknown = append(unknown, more...)
 		if _, set := carrier.Annotations[AnnotationPolicy]; set {
 			sources = append(sources, source{"annotation " + AnnotationPolicy + " of " + carrier.String(), annotated})
 		}
 	}
-	return sources, noRemovals, nil
+	return sources, unknown, nil
 }
 
 // fileEntry returns the keys of the first entry of the file that matches.
@@ -122,13 +124,19 @@ func (r *run) fileEntry(g *gateway) (Keys, error) {
 // annotationKeys reads the Gateway's own policy. A key that this version does
 // not know was perhaps written for a newer one: it is a finding, and nothing of
 // the Gateway is removed.
-func (r *run) annotationKeys(g *Gateway) (keys Keys, noRemovals bool, err error) {
+func (r *run) annotationKeys(g *Gateway) (keys Keys, unknown []string, err error) {
 	text, set := g.Annotations[AnnotationPolicy]
 	if !set {
-		return nil, false, nil
+		return nil, nil, nil
+	}
+	fail := func(message, fix string) (Keys, []string, error) {
+		return nil, nil, gatewayError(g, "annotation "+AnnotationPolicy+": "+message, fix)
 	}
 	if err := yaml.Unmarshal([]byte(text), &keys); err != nil {
-		return nil, false, gatewayError(g, "annotation "+AnnotationPolicy+": "+trimDecoder(err), "write one policy entry there, as YAML or JSON")
+		return fail(trimDecoder(err), "write one policy entry there, as YAML or JSON, such as "+exampleEntry)
+	}
+	if keys["apiVersion"] != nil || keys["gateways"] != nil {
+		return fail("it holds a whole policy file", "write one entry of it there, such as "+exampleEntry)
 	}
 	for _, key := range fileOnly {
 		if _, set := keys[key]; set {
@@ -136,20 +144,18 @@ func (r *run) annotationKeys(g *Gateway) (keys Keys, noRemovals bool, err error)
 			r.find(Warning, CodePolicyKeyNotHere, &g.Meta, fmt.Sprintf("annotation %s: %s is not read here; set it in the policy file or by a flag", AnnotationPolicy, key))
 		}
 	}
-	unknownKeys, err := keys.check()
-	if err != nil {
-		return nil, false, gatewayError(g, "annotation "+AnnotationPolicy+": "+err.Error(), "")
+	if unknown, err = keys.check(); err != nil {
+		return fail(err.Error()+unknownAside(unknown), "")
 	}
-	for _, key := range unknownKeys {
-		top, _, _ := strings.Cut(key, ".")
-		if top == key {
+	for _, key := range unknown {
+		if !strings.Contains(key, ".") {
 			delete(keys, key)
 		}
-		r.find(Warning, CodePolicyUnknownKey, &g.Meta, fmt.Sprintf("annotation %s: unknown key %s is not obeyed, and nothing of this Gateway is removed; correct it, or run the version that knows it",
-			AnnotationPolicy, key))
+		r.find(Warning, CodePolicyUnknownKey, &g.Meta, fmt.Sprintf("annotation %s: unknown key %s is not obeyed, and nothing of this Gateway is removed; correct it%s, or run the version that knows it",
+			AnnotationPolicy, key, aside(meant(key, keysBeside(key, nil)))))
 	}
 	normal, err := keys.normal()
-	return normal, len(unknownKeys) > 0, err
+	return normal, unknown, err
 }
 
 // yieldToShim leaves the Certificates to cert-manager's gateway-shim on a

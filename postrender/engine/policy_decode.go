@@ -34,44 +34,6 @@ func (k Keys) decodeInto(policy *Policy) (unknown []string, err error) {
 	return unknown, nil
 }
 
-// trimDecoder takes the names of Go packages and types out of a decoder's
-// message.
-func trimDecoder(err error) string {
-	message := err.Error()
-	for _, noise := range []string{"error unmarshaling JSON: ", "while decoding JSON: ", "json: ", "error converting YAML to JSON: "} {
-		message = strings.ReplaceAll(message, noise, "")
-	}
-	parts := wrongType.FindStringSubmatch(message)
-	if parts == nil {
-		return message
-	}
-	return fmt.Sprintf("%s is %s, not %s", parts[2], article(parts[1]), goKind(parts[3]))
-}
-
-var wrongType = regexp.MustCompile(`cannot unmarshal (\w+) into Go struct field \w+\.(\S+) of type (\S+)`)
-
-func article(kind string) string {
-	switch kind {
-	case "array":
-		return "a list"
-	case "object":
-		return "a mapping"
-	}
-	return "a " + kind
-}
-
-func goKind(name string) string {
-	switch {
-	case name == "string":
-		return "a string"
-	case strings.HasPrefix(name, "int"):
-		return "a number"
-	case strings.HasPrefix(name, "[]"):
-		return "a list"
-	}
-	return "a mapping"
-}
-
 // notYet refuses what this version does not do: a policy that is half obeyed is
 // worse than one that is refused.
 func (p *Policy) notYet() error {

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -95,58 +94,6 @@ func TestSchemaAndParserAgree(t *testing.T) {
 		}
 		if err := compiled.Validate(value); (err == nil) != test.ok {
 			t.Errorf("%s: the schema says %v", test.name, err)
-		}
-	}
-}
-
-func TestPolicyErrorsNameTheKey(t *testing.T) {
-	tests := []struct{ entry, want string }{
-		{`{attach: {from: List}}`, "attach.namespaces"},
-		{`{attach: {namespaces: [a]}}`, "attach.from: List"},
-		{`{attach: {from: Selector}}`, "attach.selector"},
-		{`{attach: {selector: {}}}`, "attach.from: Selector"},
-		{`{attach: {from: All, from: Same}}`, "from"},
-		{`{hostnames: {allow: ["a b"]}}`, "hostnames.allow"},
-		{`{hostnames: {perNamespace: {a: ["*"]}}}`, "hostnames.perNamespace.a"},
-		{`{apex: "*.example.com"}`, "apex"},
-		{`{wildcards: [a.example.com]}`, "wildcards"},
-		{`{http: {port: 0}}`, "http.port"},
-		{`{http: {port: 443}, httpsPort: 443}`, "both 443"},
-		{`{maxListeners: 0}`, "maxListeners"},
-		{`{httpsPort: "443"}`, "neither Auto nor a number"},
-		{`{http: {listener: "true"}}`, "neither Auto nor true nor false"},
-		{`{secretRetention: Never}`, "secretRetention"},
-		{`{secretRetention: {after: 336h}}`, "not supported by this version"},
-		{`{certificateTemplate: {duration: 90d}}`, "duration"},
-		{`{certificateTemplate: {duration: 30m}}`, "at least 1h"},
-		{`{certificateTemplate: {renewBefore: 1m}}`, "at least 5m"},
-		{`{certificateTemplate: {duration: 10h, renewBefore: 10h}}`, "not shorter"},
-		{`{certificateTemplate: {renewBefore: 2160h}}`, "not shorter"},
-		{`{certificateTemplate: {revisionHistoryLimit: 0}}`, "at least 1"},
-		{`{certificateTemplate: {labels: {gatewright.dev/for: x}}}`, "gatewright's own label"},
-		{`{certificateTemplate: {secretTemplate: {annotations: {cert-manager.io/x: z}}}}`, "cert-manager refuses"},
-		{`{attach: {namespaces: a}}`, "attach.namespaces is a string, not a list"},
-		{`{issuerRef: {name: 1}}`, "issuerRef.name is a number, not a string"},
-		{`{issuerRef: le}`, "issuerRef is a string, not a mapping"},
-		{`{issuerRef: {kind: clusterissuer, name: le}}`, `issuerRef.kind is "clusterissuer"; use Issuer or ClusterIssuer`},
-		{`{issuerRef: {group: cert-manager.io, kind: Issuers, name: le}}`, `issuerRef.kind is "Issuers"`},
-		{`{issuerRef: {kind: letsencrypt, name: ClusterIssuer}}`, `issuerRef.kind is "letsencrypt"`},
-		{`{issuerRef: {kind: ClusterIssuer}}`, "issuerRef has no name"},
-		{`{issuerRef: {name: Lets Encrypt}}`, `issuerRef.name is "Lets Encrypt"`},
-		{`{issuerRef: {name: le.}}`, `issuerRef.name is "le."`},
-		{`{issuers: [{hostnames: [a.example.com], issuerRef: {name: le}}, {hostnames: [b.example.com], issuerRef: {kind: issuer, name: le}}]}`, "issuers[1].issuerRef.kind"},
-		{`{match: edge}`, "match"},
-		{`{match: {name: 1}}`, "match.name"},
-	}
-	for _, test := range tests {
-		_, err := ParsePolicyFile("policy.yaml", []byte("apiVersion: gatewright.dev/v1alpha1\nkind: Policy\ngateways:\n- "+test.entry+"\n"))
-		if err == nil || !strings.Contains(err.Error(), test.want) || !strings.Contains(err.Error(), "policy.yaml") {
-			t.Errorf("%s: %v, want it to name %q", test.entry, err, test.want)
-		}
-	}
-	for _, text := range []string{"", "kind: Policy", "apiVersion: gatewright.dev/v2\nkind: Policy\n", "apiVersion: gatewright.dev/v1alpha1\nkind: Policy\ngateway: []\n", "[", "a: b: c"} {
-		if _, err := ParsePolicyFile("policy.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), "policy.yaml") {
-			t.Errorf("%q: %v", text, err)
 		}
 	}
 }
