@@ -103,6 +103,8 @@ const (
 	CodeMixedRouteKinds = "MixedRouteKinds"
 	// CodeChallengeUnreachable: no plain listener takes the challenges of HTTP-01.
 	CodeChallengeUnreachable = "ChallengeUnreachable"
+	// CodeNobodyIssues: listeners wait for Certificates that nothing makes.
+	CodeNobodyIssues = "NobodyIssues"
 	// CodeWildcardNeedsDNS01: a wildcard whose issuer has HTTP-01 solvers only.
 	CodeWildcardNeedsDNS01 = "WildcardNeedsDNS01"
 	// CodeHostnameTwice: a hostname is on two Gateways of one namespace.

@@ -22,6 +22,7 @@ func (r *run) lint() {
 		l.lintOpenedPorts(g)
 		l.lintAllowedListeners(g)
 		l.lintAdmission(g)
+		l.lintNobodyIssues(g)
 		for i := range l.endpoints[g] {
 			l.lintEndpoint(&l.endpoints[g][i])
 		}

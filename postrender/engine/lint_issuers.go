@@ -166,6 +166,24 @@ func (r *linter) lintTwoGateways() {
 	}
 }
 
+// lintNobodyIssues warns of listeners whose Certificates are left to
+// cert-manager's shim, on a parent that the shim passes over.
+func (r *linter) lintNobodyIssues(g *gateway) {
+	if g.policy.Certificates != ListenersOnly || g.policy.shim {
+		return
+	}
+	var names []string
+	for _, e := range r.endpoints[g] {
+		if e.ours != nil && e.mode == "Terminate" && e.ours.Certificate == "" && e.ours.secretName != "" {
+			names = append(names, e.hostname)
+		}
+	}
+	if len(names) > 0 {
+		r.find(Warning, CodeNobodyIssues, &g.Meta, fmt.Sprintf("nobody issues the certificates of %s: certificates: ListenersOnly leaves that to cert-manager, which serves only a %s with its annotation; add cert-manager.io/cluster-issuer: NAME to it, or choose another mode and an issuer",
+			listed(names), g.Kind))
+	}
+}
+
 // orders says whether the listener has a Certificate of ours whose issuer may
 // validate it by HTTP-01.
 func (r *linter) orders(e *endpoint) bool {
