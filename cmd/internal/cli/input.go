@@ -57,7 +57,7 @@ func (i *inputFlags) read(ctx context.Context, a *app, cmd *cobra.Command) ([]ma
 		files = []string{"-"}
 	}
 	for _, file := range files {
-		more, err := readInput(ctx, a, file)
+		more, err := i.readInput(ctx, a, file)
 		if err != nil {
 			return nil, err
 		}
@@ -66,10 +66,17 @@ func (i *inputFlags) read(ctx context.Context, a *app, cmd *cobra.Command) ([]ma
 	return all, nil
 }
 
-func readInput(ctx context.Context, a *app, file string) ([]manifest, error) {
+// stdinSource names the input that has no path.
+const stdinSource = "stdin"
+
+func (i *inputFlags) readInput(ctx context.Context, a *app, file string) ([]manifest, error) {
 	if file == "-" {
 		data, err := readAll(ctx, a.stdin)
-		return []manifest{{"stdin", data}}, err
+		if err != nil {
+			return nil, fmt.Errorf("stdin: %w", err)
+		}
+		m := manifest{stdinSource, data}
+		return []manifest{m}, i.checkManifest(m)
 	}
 	info, err := os.Stat(file)
 	if err != nil {
@@ -79,10 +86,15 @@ func readInput(ctx context.Context, a *app, file string) ([]manifest, error) {
 		return readFolder(file)
 	}
 	data, err := os.ReadFile(file)
-	return []manifest{{file, data}}, err
+	if err != nil {
+		return nil, fmt.Errorf("%w; give -f a file that can be read", err)
+	}
+	m := manifest{file, data}
+	return []manifest{m}, i.checkManifest(m)
 }
 
-// readFolder reads the manifests in a folder and below it, sorted by path.
+// readFolder reads the manifests in a folder and below it, sorted by path. It
+// passes over files with values or nothing, which folders hold too.
 func readFolder(folder string) ([]manifest, error) {
 	if _, err := os.Stat(filepath.Join(folder, "Chart.yaml")); err == nil {
 		return nil, fmt.Errorf("%s is a chart, not a folder of manifests; give it by --chart %s", folder, folder)
@@ -95,14 +107,18 @@ func readFolder(folder string) ([]manifest, error) {
 			return err
 		}
 		data, err := fs.ReadFile(root, name)
-		all = append(all, manifest{filepath.Join(folder, filepath.FromSlash(name)), data})
-		return err
+		if err != nil || !holdsObject(data) {
+			return err
+		}
+		m := manifest{filepath.Join(folder, filepath.FromSlash(name)), data}
+		all = append(all, m)
+		return checkRendered(m)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("folder %s: %w", folder, err)
 	}
 	if len(all) == 0 {
-		return nil, fmt.Errorf("folder %s holds no .yaml, .yml or .json file; give -f a folder of manifests", folder)
+		return nil, fmt.Errorf("folder %s holds no Kubernetes object in a .yaml, .yml or .json file; give -f a folder of manifests", folder)
 	}
 	return all, nil
 }

@@ -59,7 +59,7 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 func (in *input) add(m manifest, options postrender.ReadOptions) error {
 	read, err := postrender.Read(m.data, options)
 	if err != nil {
-		return err
+		return hintTemplate(m, err)
 	}
 	if !options.Known {
 		in.streams = append(in.streams, stream{m, read})

@@ -43,5 +43,8 @@ func (r *releaseFlags) known() ([]postrender.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w; give --snapshot a file that can be read", err)
 	}
+	if !holdsObject(data) {
+		return nil, fmt.Errorf("snapshot %s holds no Kubernetes object; make it with kubectl get -o yaml", r.snapshot)
+	}
 	return []postrender.File{{Name: r.snapshot, Data: data}}, nil
 }
