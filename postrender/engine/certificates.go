@@ -126,6 +126,7 @@ func (r *run) planCertificates() {
 			keepFirst(before, &c.Meta, c, func(c *Certificate) map[string]any { return c.Object })
 		}
 	}
+	r.undecided(r.wantCertificates, before)
 	for key, c := range r.wantCertificates {
 		c.Action = Add
 		if old := before[key]; old != nil {
@@ -143,6 +144,20 @@ func (r *run) planCertificates() {
 			if sameNamespace(old.Namespace, g.Namespace) == yes && g.named(old) {
 				r.certificates = append(r.certificates, r.unclaimedCertificate(g, old, inUse))
 			}
+		}
+	}
+}
+
+// undecided fails where a Certificate that is wanted may be one that stands in
+// the input already: whether it is depends on the namespace of the release.
+func (r *run) undecided(wanted map[ObjectName]CertificatePlan, before map[ObjectName]*Certificate) {
+	namespaces := map[string][]string{}
+	for key := range before {
+		namespaces[key.Name] = append(namespaces[key.Name], key.Namespace)
+	}
+	for key := range wanted {
+		if before[key] == nil && oneOfNamespaces(namespaces[key.Name], key.Namespace) == unknown {
+			r.errs = append(r.errs, r.needNamespace(&Meta{Kind: KindCertificate, Namespace: key.Namespace, Name: key.Name}, "whether it stands in the input already depends on the namespace of the release"))
 		}
 	}
 }

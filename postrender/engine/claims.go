@@ -53,15 +53,22 @@ func (r *run) claimRoutes() {
 		if route.Known || isSolver(route) {
 			continue
 		}
-		if route.Labels[LabelFor] != "" {
+		if route.ours() {
 			keepFirst(r.ourRoutes, &route.Meta, route, func(route *Route) map[string]any { return route.Object })
 			continue
+		}
+		if redirectNames.MatchString(route.Name) {
+			r.foreignRoutes[ObjectName{route.Namespace, route.Name}] = true
 		}
 		for _, ref := range distinctParents(route) {
 			r.claimParent(route, ref)
 		}
 	}
 }
+
+// ours says whether the route is a redirect of ours: by its mark and its name,
+// since labels are copied about.
+func (r *Route) ours() bool { return r.Labels[LabelFor] != "" && redirectNames.MatchString(r.Name) }
 
 // isSolver recognises cert-manager's own HTTP-01 challenge routes. A claim for
 // one would order a certificate whose challenge is again such a route.
@@ -93,6 +100,9 @@ type attachment struct {
 func (r *run) claimParent(route *Route, ref ParentRef) {
 	parent := Parent{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, SectionName: ref.SectionName, Port: ref.Port}
 	g, err := r.findParent(&route.Meta, ref.Kind, ObjectName{ref.Namespace, ref.Name})
+	if err != nil && claimsNothing(route) {
+		return // which Gateway it means changes nothing
+	}
 	switch {
 	case err != nil:
 		r.errs = append(r.errs, err)
@@ -110,6 +120,11 @@ func (r *run) claimParent(route *Route, ref ParentRef) {
 			r.claimHostnames(route, g, parent, ref)
 		}
 	}
+}
+
+// claimsNothing says whether a route adds nothing to any Gateway.
+func claimsNothing(route *Route) bool {
+	return route.Annotations[AnnotationManage] == "false" || (len(route.Hostnames) == 0 && route.Kind != KindTLSRoute)
 }
 
 func (r *run) claimHostnames(route *Route, g *gateway, parent Parent, ref ParentRef) {
@@ -164,8 +179,8 @@ func (r *run) findParent(object *Meta, kind string, name ObjectName) (*gateway, 
 			undecided = g
 		}
 	}
-	if undecided == nil || (!undecided.policy.managed && !undecided.optedOut) {
-		return undecided, nil
+	if undecided == nil || !undecided.policy.managed {
+		return undecided, nil // an opted-out one takes nothing, whoever is meant
 	}
 	return nil, r.needNamespace(object, fmt.Sprintf("whether it means %s depends on the namespace of the release", undecided))
 }
@@ -230,6 +245,9 @@ func (r *run) claimCertificate(c *Certificate, target ObjectName) {
 		return
 	}
 	g.claimed = true
+	if g.optedOut {
+		r.find(Warning, CodeOptedOut, &c.Meta, fmt.Sprintf("%s carries %s: \"false\", so nothing is added to it; remove the annotation to get listeners", g, AnnotationManage))
+	}
 	if !g.policy.managed || g.optedOut {
 		return
 	}

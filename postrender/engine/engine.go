@@ -61,6 +61,8 @@ type run struct {
 	wantGrants       map[ObjectName]*Grant
 	// ourRoutes are the redirects that we rendered before.
 	ourRoutes map[ObjectName]*Route
+	// foreignRoutes are routes of others that have a name as we give redirects.
+	foreignRoutes map[ObjectName]bool
 	// byLabel finds managed parents by the value of the label gatewright.dev/for.
 	byLabel map[string][]*gateway
 }
@@ -71,17 +73,19 @@ type parentName struct{ kind, name string }
 
 func newRun(snapshot *Snapshot, policies PolicySources) *run {
 	r := &run{
-		snapshot:   snapshot,
-		policies:   policies,
-		taken:      takenNames(snapshot),
-		byName:     map[parentName][]*gateway{},
-		known:      map[string][]*Gateway{},
-		labels:     map[string]*Namespace{},
-		services:   map[ObjectName]bool{},
-		grantsIn:   map[string][]*ReferenceGrant{},
-		byLabel:    map[string][]*gateway{},
-		ourRoutes:  map[ObjectName]*Route{},
-		wantGrants: map[ObjectName]*Grant{},
+		snapshot:  snapshot,
+		policies:  policies,
+		taken:     takenNames(snapshot),
+		byName:    map[parentName][]*gateway{},
+		known:     map[string][]*Gateway{},
+		labels:    map[string]*Namespace{},
+		services:  map[ObjectName]bool{},
+		grantsIn:  map[string][]*ReferenceGrant{},
+		byLabel:   map[string][]*gateway{},
+		ourRoutes: map[ObjectName]*Route{},
+
+		foreignRoutes: map[ObjectName]bool{},
+		wantGrants:    map[ObjectName]*Grant{},
 
 		wantCertificates: map[ObjectName]CertificatePlan{},
 		secretGrants:     secretGrants(snapshot.Grants),
@@ -116,6 +120,8 @@ type gateway struct {
 	// served holds the claims that standing listeners serve; they may still lose
 	// a race.
 	served []servedClaim
+	// byHand holds the claims that hand-written listeners serve.
+	byHand []handClaim
 	// tlsRoutes holds the TLSRoutes that name the parent, for withdraw: Served.
 	tlsRoutes []attachment
 	claimed   bool // whether anything of the snapshot names the parent
@@ -241,7 +247,7 @@ func (r *run) splitListeners(source *Gateway) (hand, ours []SourceListener) {
 }
 
 // resolveHTTPSPort returns the policy's port, or, for Auto, the one port of the
-// hand-written HTTPS and TLS listeners, or 443. A controller that listens on
+// hand-written HTTPS and TLS listeners that end TLS, or 443. A controller that listens on
 // 8443 behind a Service (Traefik) accepts no listener on 443.
 func (g *gateway) resolveHTTPSPort() int {
 	if g.policy.HTTPSPort != 0 {
@@ -249,8 +255,8 @@ func (g *gateway) resolveHTTPSPort() int {
 	}
 	port := 0
 	for _, l := range g.hand {
-		if !isTLS(l.Protocol) || l.Port == port {
-			continue
+		if !isTLS(l.Protocol) || l.TLSMode == "Passthrough" || l.Port == port {
+			continue // a port for connections that are handed through tells nothing
 		}
 		if port != 0 {
 			return 443

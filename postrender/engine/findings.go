@@ -56,6 +56,8 @@ const (
 	CodeCoveredByWider = "CoveredByWider"
 	// CodeListenerSetBarred: a Gateway takes no ListenerSets from a namespace.
 	CodeListenerSetBarred = "ListenerSetBarred"
+	// CodeNoListener: a Gateway or ListenerSet is, or would be, without a listener.
+	CodeNoListener = "NoListener"
 	// CodeNotCovered: a wildcard certificate does not cover a hostname.
 	CodeNotCovered = "NotCovered"
 	// CodePassthroughIgnored: a mode without TLS has passthrough entries.

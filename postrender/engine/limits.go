@@ -47,6 +47,11 @@ func (r *run) overQuota(g *gateway, listeners []Listener) []excess {
 	}
 	var out []excess
 	counts := map[string]int{}
+	defer func() {
+		if len(counts) > 1 && counts[""] > 0 && len(out) == 0 {
+			r.errs = append(r.errs, r.needNamespace(&g.Meta, "whether a namespace is within maxListenersPerNamespace depends on the namespace of the release"))
+		}
+	}()
 	for _, l := range bySeniority(listeners) {
 		if len(l.claims) == 0 || l.Action == Remove {
 			continue

@@ -22,7 +22,7 @@ func (r *run) planParent(g *gateway) {
 			listeners = append(listeners, l)
 		}
 	}
-	listeners = r.withinLimits(g, r.compare(g, listeners))
+	listeners = r.keepsOne(g, r.withinLimits(g, r.compare(g, listeners)))
 	g.listeners = listeners
 	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Listeners: listeners, Action: Keep}
 	if !r.snapshot.Complete { // in a cluster the annotation is the release's, and not ours to write
@@ -92,6 +92,9 @@ func (r *run) refusedSlot(g *gateway, s slot, w *wanted) (answer, bool) {
 		return refuse(ReasonNoHostname, "the wildcard %s of a route becomes no Certificate unless wildcards in the policy of %s names it; list it there, write a Certificate annotated %s, or a listener by hand",
 			s.hostname, g, AnnotationGateway), true
 	}
+	if a, refused := r.takesOver(g, s); refused {
+		return a, true
+	}
 	return g.filledElsewhere(s)
 }
 
@@ -110,6 +113,9 @@ func (r *run) secretFor(g *gateway, l *Listener, winner *claim) answer {
 // useCertificate serves a listener by the Secret of an annotated Certificate.
 func (r *run) useCertificate(g *gateway, l *Listener, c *claim) answer {
 	cert := c.certificate
+	if g.shimAnnotation() != "" && !ignoredByShim(g, l.Name) && cert.Name != cert.SecretName && sameNamespace(cert.Namespace, g.Namespace) == yes {
+		return refuse(ReasonHostnameConflict, "cert-manager's gateway-shim would write Secret %s by a Certificate of that name beside this one; name the Certificate as its Secret, or list %s in cert-manager.io/ignore-tls-listeners of %s", cert.SecretName, l.Name, g)
+	}
 	l.secretName = cert.SecretName
 	l.Certificate = placedName(cert.Namespace, cert.Name)
 	switch sameNamespace(cert.Namespace, g.Namespace) {
@@ -120,7 +126,16 @@ func (r *run) useCertificate(g *gateway, l *Listener, c *claim) answer {
 		if r.snapshot.Complete && !r.grantedSecret(g, cert) {
 			return notPermitted(g, cert)
 		}
-		r.wantGrant(g, cert)
+		name := grantName(g.Kind, g.Name, cert.SecretName)
+		foreign := slices.ContainsFunc(r.grantsIn[cert.Namespace], func(grant *ReferenceGrant) bool {
+			return grant.Name == name && grant.Labels[LabelFor] == ""
+		})
+		switch {
+		case !foreign:
+			r.wantGrant(g, cert)
+		case !r.grantedSecret(g, cert):
+			return r.nameTaken(g, "ReferenceGrant "+placedName(cert.Namespace, name))
+		}
 	}
 	return accept(l.Name)
 }
@@ -242,7 +257,9 @@ func (r *run) stale(g *gateway, old SourceListener, remaining []Listener) Listen
 	if reason != "" {
 		l.Action, l.Reason, l.object = Keep, reason, old.Object
 		g.stays[old.Name] = true
-		l.AllowedRoutes, _ = old.Object["allowedRoutes"].(map[string]any)
+		if allowed, ok := old.Object["allowedRoutes"].(map[string]any); ok {
+			l.AllowedRoutes = allowed
+		}
 	}
 	return l
 }

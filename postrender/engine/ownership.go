@@ -104,6 +104,10 @@ func (r *run) own(g *gateway, s slot, w *wanted) (owner string, kept *wanted) {
 	if !contested {
 		return owner, w
 	}
+	if c := withoutNamespace(all); c != nil {
+		r.errs = append(r.errs, r.needNamespace(c.object, fmt.Sprintf("whether %s of %s is claimed from one namespace or several depends on the namespace of the release", s.hostname, g)))
+		return owner, &wanted{}
+	}
 	if !r.snapshot.Complete {
 		r.answerAll(all, refuse(ReasonHostnameConflict, "%s belongs to one namespace, and this release claims it from several (%s); claim it from one", s.hostname, strings.Join(namespacesOf(all), ", ")))
 		return owner, &wanted{}
@@ -127,6 +131,15 @@ func (r *run) answerAll(claims []claim, a answer) {
 	for _, c := range claims {
 		r.verdict(c, a)
 	}
+}
+
+// withoutNamespace returns a claim whose namespace is not known, or nil.
+func withoutNamespace(claims []claim) *claim {
+	i := slices.IndexFunc(claims, func(c claim) bool { return c.object.Namespace == "" })
+	if i < 0 {
+		return nil
+	}
+	return &claims[i]
 }
 
 func namespacesOf(claims []claim) []string {

@@ -61,7 +61,12 @@ func (r *run) planRedirect(g *gateway) {
 	if g.Kind == KindListenerSet {
 		return
 	}
-	if l := g.redirectListener(); l != "" {
+	l := g.redirectListener()
+	if l != "" && r.foreignRoutes[ObjectName{g.Namespace, redirectName(g.Name)}] {
+		r.nameTaken(g, "HTTPRoute "+redirectName(g.Name))
+		return
+	}
+	if l != "" {
 		r.redirects = append(r.redirects, r.redirect(g, l))
 		if g.plain() != nil {
 			r.plaintextRoutes(g)

@@ -37,7 +37,9 @@ const elsewhere = "render both in one release, or write the listener by hand (th
 // portGuessed warns of a port that nothing in the Gateway speaks for: a
 // controller that listens on other ports serves nothing on it.
 func (r *run) portGuessed(g *gateway) {
-	if g.host != nil || g.policy.HTTPSPort != 0 || g.policy.Certificates == Edge || slices.ContainsFunc(g.hand, func(l SourceListener) bool { return isTLS(l.Protocol) || l.Port == 80 || l.Port == 443 }) || len(g.hand) == 0 {
+	if g.host != nil || g.policy.HTTPSPort != 0 || g.policy.Certificates == Edge || slices.ContainsFunc(g.hand, func(l SourceListener) bool {
+		return (isTLS(l.Protocol) && l.TLSMode != "Passthrough") || l.Port == 80 || l.Port == 443
+	}) || len(g.hand) == 0 {
 		return
 	}
 	r.find(Warning, CodePortGuessed, &g.Meta, fmt.Sprintf("its listeners are on other ports than 80 and 443, and httpsPort is taken to be %d; set it to the port on which the controller takes HTTPS (Traefik: 8443)", g.httpsPort))

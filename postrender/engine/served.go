@@ -32,7 +32,7 @@ func (r *run) answerRoute(route *Route, g *gateway, c claim) {
 		if wider {
 			r.coveredByWider(g, c, listener)
 		}
-		r.verdict(c, accept(listener.Name))
+		r.servedByHand(route, g, c, listener)
 		return
 	}
 	a, refused := r.refusedByPolicy(g, c)
@@ -50,6 +50,19 @@ func (r *run) answerRoute(route *Route, g *gateway, c claim) {
 		return
 	}
 	g.want(s, c)
+}
+
+// servedByHand accepts a claim by a hand-written listener. Where that names the
+// Secret of a Certificate of ours, the Certificate is made for it.
+func (r *run) servedByHand(route *Route, g *gateway, c claim, l *SourceListener) {
+	name := CertificateName(g.Kind, g.Name, c.hostname)
+	if g.policy.writesCertificates() && slices.ContainsFunc(l.CertificateRefs, func(ref ObjectName) bool {
+		return ref.Name == name && sameNamespace(cmp.Or(ref.Namespace, g.Namespace), g.Namespace) == yes
+	}) {
+		r.wantCertificate(g, c.hostname, c.object.String())
+	}
+	g.byHand = append(g.byHand, handClaim{c, route, *l})
+	r.verdict(c, accept(l.Name))
 }
 
 // pinned says whether a parentRef names a section or a port.
@@ -287,6 +300,7 @@ func (r *run) servedBy(route *Route, g *gateway, c claim) (served *SourceListene
 	if c.parent.SectionName != "" {
 		return nil, false // the route takes no listener but the one of ours that it names
 	}
+	var undecided []*SourceListener
 	for i := range g.hand {
 		l := &g.hand[i]
 		if l.lost != "" || l.Protocol != "HTTPS" || l.Port != g.httpsPort || !covers(l.Hostname, c.hostname) || !admitsKind(l, route.Kind) {
@@ -296,11 +310,16 @@ func (r *run) servedBy(route *Route, g *gateway, c claim) (served *SourceListene
 		case no:
 			continue
 		case unknown:
-			r.errs = append(r.errs, r.needNamespace(c.object, fmt.Sprintf("whether listener %s of %s serves %s depends on the namespace of the release", l.Name, g, c.hostname)))
+			undecided = append(undecided, l)
 			continue
 		}
 		if served == nil || specificity(l.Hostname) > specificity(served.Hostname) {
 			served = l
+		}
+	}
+	for _, l := range undecided {
+		if served == nil || specificity(l.Hostname) > specificity(served.Hostname) {
+			r.errs = append(r.errs, r.needNamespace(c.object, fmt.Sprintf("whether listener %s of %s serves %s depends on the namespace of the release", l.Name, g, c.hostname)))
 		}
 	}
 	return served, served != nil && !reaches(g.policy.Cover, served.Hostname, c.hostname)
@@ -381,7 +400,7 @@ func (g *gateway) clash(s slot, c claim) (answer, bool) {
 func (r *run) answerCertificate(g *gateway, s slot, c claim) {
 	for i := range g.hand {
 		l := &g.hand[i]
-		if l.Protocol != "HTTPS" || l.Port != s.port || l.Hostname != s.hostname {
+		if !isTLS(l.Protocol) || l.TLSMode != "Terminate" || l.Port != s.port || l.Hostname != s.hostname {
 			continue
 		}
 		r.verdict(c, r.answerPresented(g, l, c))

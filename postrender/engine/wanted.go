@@ -66,7 +66,7 @@ func (r *run) refusedByNamespaceFence(g *gateway, c claim) (answer, bool) {
 	if len(fence) == 0 {
 		return answer{}, false
 	}
-	if c.object.Namespace == "" {
+	if _, star := fence["*"]; c.object.Namespace == "" && !(star && len(fence) == 1) {
 		r.errs = append(r.errs, r.needNamespace(c.object, fmt.Sprintf("whether it may claim %s (hostnames.perNamespace of %s) depends on the namespace of the release", c.hostname, g)))
 		return answer{}, false
 	}

@@ -1,0 +1,74 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+)
+
+// handClaim is a claim that a hand-written listener serves.
+type handClaim struct {
+	claim
+	route    *Route
+	listener SourceListener
+}
+
+// takesOver answers for a slot whose hostname live listeners answer for others:
+// a more specific listener takes the name from them, so it must admit all of
+// their routes. Where it would not, all claims of the slot are refused.
+func (r *run) takesOver(g *gateway, s slot) (answer, bool) {
+	if a, refused := r.takesFromPassthrough(g, s); refused {
+		return a, true
+	}
+	for i := range g.byHand {
+		h := &g.byHand[i]
+		if h.listener.Port != s.port || !intersects(h.hostname, s.hostname) || !covers(h.listener.Hostname, s.hostname) || h.listener.Hostname == s.hostname {
+			continue
+		}
+		if h.parent.SectionName != "" || r.attaches(g, h.object) == no {
+			return refuse(ReasonHostnameConflict, "listener %s serves %s to %s, which a listener of its own would take it from without admitting that route; widen attach in the policy, or drop the hostname from one of them",
+				h.listener.Name, s.hostname, h.object), true
+		}
+		if h.hostname != s.hostname {
+			continue // a wildcard of a route that attaches to both
+		}
+		r.find(Warning, CodeCoveredByWider, h.object, fmt.Sprintf("%s is answered by the hand-written listener %s (%s), and from now on by a listener of its own, which serves nothing until its Secret is there", s.hostname, h.listener.Name, orAny(h.listener.Hostname)))
+	}
+	return answer{}, false
+}
+
+// takesFromPassthrough refuses a name that a TLSRoute is served by a wider
+// hand-written passthrough listener of the port.
+func (r *run) takesFromPassthrough(g *gateway, s slot) (answer, bool) {
+	for i := range g.hand {
+		l := &g.hand[i]
+		if l.Protocol != "TLS" || l.Port != s.port || !covers(l.Hostname, s.hostname) {
+			continue
+		}
+		for _, a := range g.tlsRoutes {
+			c := claim{parent: Parent{SectionName: a.ref.SectionName, Port: a.ref.Port}}
+			claimed := slices.ContainsFunc(a.route.Hostnames, func(raw string) bool { return covers(normalOr(raw), s.hostname) })
+			if claimed && c.selects(l.Name, l.Port) && r.attach(a.route, g, l, s.hostname).accepted {
+				return refuse(ReasonNoHostname, "listener %s (TLS %s) serves %s to %s on port %d; drop the hostname from one of them", l.Name, l.TLSMode, s.hostname, &a.route.Meta, s.port), true
+			}
+		}
+	}
+	return answer{}, false
+}
+
+// keepsOne keeps the last listener of a parent: the API takes none without one.
+func (r *run) keepsOne(g *gateway, listeners []Listener) []Listener {
+	stays := func(l Listener) bool { return l.Action != Remove }
+	if len(g.hand) > 0 || slices.ContainsFunc(listeners, stays) {
+		return listeners
+	}
+	if len(listeners) == 0 {
+		r.find(Critical, CodeNoListener, &g.Meta, fmt.Sprintf("it has no listener, and the API takes no %s without one; write one by hand, or set http.listener: true in the policy", g.Kind))
+		return listeners
+	}
+	last := &listeners[0]
+	i := slices.IndexFunc(g.ours, func(l SourceListener) bool { return l.Name == last.Name })
+	last.Action, last.Reason, last.object = Keep, "it is the last one", g.ours[i].Object
+	g.stays[last.Name] = true
+	r.find(Warning, CodeNoListener, &g.Meta, fmt.Sprintf("nothing claims listener %s, and it stays all the same, since the API takes no %s without a listener; write one by hand, or set http.listener: true in the policy", last.Name, g.Kind))
+	return listeners
+}
