@@ -9,14 +9,20 @@ import (
 
 // unmanaged says how to begin with a Gateway that has no policy.
 func (r *run) unmanaged(g *gateway) {
-	message := "no policy is given, so nothing is added"
-	if g.claimed {
-		message = "routes or Certificates ask for it, but no policy is given, so nothing is added"
-	}
 	if g.Kind == KindListenerSet && !g.claimed {
 		return
 	}
-	r.find(Warning, CodeNoPolicy, &g.Meta, fmt.Sprintf("%s; add --issuer NAME, --policy FILE, or the annotation %s to the Gateway", message, AnnotationPolicy))
+	message, first := "no policy is given, so nothing is added", "--policy FILE"
+	if file := r.policies.File; file != nil {
+		message, first = fmt.Sprintf("no entry of policy file %s matches it, so nothing is added", file.Name), "an entry there"
+		if g.Kind == KindListenerSet {
+			message = fmt.Sprintf("no entry of policy file %s matches its Gateway %s, so nothing is added", file.Name, placedName(g.hostName().Namespace, g.label()))
+		}
+	}
+	if g.claimed {
+		message = "routes or Certificates ask for it, but " + message
+	}
+	r.find(Warning, CodeNoPolicy, &g.Meta, fmt.Sprintf("%s; add --issuer NAME, %s, or the annotation %s to the Gateway", message, first, AnnotationPolicy))
 }
 
 // noClaims says why a managed Gateway gets no listener of a hostname.
@@ -31,9 +37,6 @@ func (r *run) noClaims(g *gateway) {
 	r.find(Warning, CodeNoClaims, &g.Meta, fmt.Sprintf("no route or Certificate of this release asks for it; its policy is recorded in %s for the sweep, which serves the routes of other releases and is not part of this version", AnnotationRendered))
 }
 
-// elsewhere is what can be done for a claim on the Gateway of another release.
-const elsewhere = "render both in one release, or write the listener by hand (the sweep, which serves such claims, is not part of this version)"
-
 // portGuessed warns of a port that nothing in the Gateway speaks for: a
 // controller that listens on other ports serves nothing on it.
 func (r *run) portGuessed(g *gateway) {
@@ -43,67 +46,6 @@ func (r *run) portGuessed(g *gateway) {
 		return
 	}
 	r.find(Warning, CodePortGuessed, &g.Meta, fmt.Sprintf("its listeners are on other ports than 80 and 443, and httpsPort is taken to be %d; set it to the port on which the controller takes HTTPS (Traefik: 8443)", g.httpsPort))
-}
-
-// gatewayElsewhere says what becomes of a route whose Gateway is not in the
-// snapshot: a render does not know it, a complete snapshot lacks it.
-func (r *run) gatewayElsewhere(route *Route, parent Parent) {
-	if r.snapshot.Complete {
-		r.refuseAll(route, parent, refuse(ReasonNoMatchingParent, "there is no %s %s; correct the parentRef", parent.Kind, placedName(parent.Namespace, parent.Name)))
-		return
-	}
-	if len(route.Hostnames) == 0 {
-		return
-	}
-	asks := fmt.Sprintf("it asks for %s of %s %s, which is not in this release", strings.Join(route.Hostnames, ", "), parent.Kind, placedName(parent.Namespace, parent.Name))
-	missing, known := r.missingElsewhere(route, parent)
-	switch {
-	case known && len(missing) == 0:
-		return
-	case known:
-		r.find(Warning, CodeGatewayElsewhere, &route.Meta, fmt.Sprintf("%s; the snapshot shows no listener for %s: %s", asks, strings.Join(missing, ", "), elsewhere))
-		return
-	}
-	if parent.SectionName != "" || parent.Port != 0 {
-		r.find(Warning, CodePinned, &route.Meta, fmt.Sprintf("%s, and it is pinned to listener %s, so it gets no listener of its own; write that listener by hand, or remove sectionName and port from the parentRef", asks, pin(parent)))
-		return
-	}
-	r.find(Warning, CodeGatewayElsewhere, &route.Meta, asks+"; "+elsewhere)
-}
-
-// missingElsewhere returns the hostnames of a route that the Gateway of another
-// release does not serve, if --snapshot knows that Gateway.
-func (r *run) missingElsewhere(route *Route, parent Parent) (missing []string, known bool) {
-	if parent.Kind != KindGateway {
-		return nil, false
-	}
-	for _, source := range r.known[parent.Name] {
-		if sameNamespace(source.Namespace, parent.Namespace) != yes {
-			continue
-		}
-		g := &gateway{Gateway: source, hand: source.Listeners}
-		for _, raw := range route.Hostnames {
-			c := claim{object: &route.Meta, parent: parent, hostname: normalOr(raw)}
-			listeners := slices.DeleteFunc(g.selectedBy(c), func(l SourceListener) bool { return !c.pinned() && !isTLS(l.Protocol) })
-			if len(listeners) == 0 || !r.bestAnswer(route, g, c, listeners).accepted {
-				missing = append(missing, raw)
-			}
-		}
-		return missing, true
-	}
-	return nil, false
-}
-
-func (r *run) certificateElsewhere(c *Certificate, target ObjectName) {
-	name := placedName(target.Namespace, target.Name)
-	if r.snapshot.Complete {
-		parent := Parent{Kind: KindGateway, Namespace: target.Namespace, Name: target.Name}
-		for _, raw := range distinct(c.DNSNames) {
-			r.verdict(claim{object: &c.Meta, parent: parent, hostname: normalOr(raw)}, refuse(ReasonNoMatchingParent, "there is no Gateway %s; correct the annotation", name))
-		}
-		return
-	}
-	r.find(Warning, CodeGatewayElsewhere, &c.Meta, fmt.Sprintf("it asks for %s of Gateway %s, which is not in this release; %s", strings.Join(c.DNSNames, ", "), name, elsewhere))
 }
 
 // refusals turns the refused verdicts of one object and parent into a finding,

@@ -1,0 +1,116 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// elsewhere is what can be done for a claim on the Gateway of another release.
+const elsewhere = "render both in one release, or write the listener by hand (the sweep, which serves such claims, is not part of this version)"
+
+// gatewayElsewhere says what becomes of a route whose Gateway is not in the
+// snapshot: a render does not know it, a complete snapshot lacks it.
+func (r *run) gatewayElsewhere(route *Route, parent Parent) {
+	if r.snapshot.Complete {
+		r.refuseAll(route, parent, refuse(ReasonNoMatchingParent, "there is no %s %s%s; correct the parentRef", parent.Kind, placedName(parent.Namespace, parent.Name), but(r.held(parent, distinctParents(route)))))
+		return
+	}
+	if len(route.Hostnames) == 0 {
+		return
+	}
+	asks := fmt.Sprintf("it asks for %s of %s %s, which is not in this release", strings.Join(route.Hostnames, ", "), parent.Kind, placedName(parent.Namespace, parent.Name))
+	missing, known := r.missingElsewhere(route, parent)
+	switch {
+	case known && len(missing) == 0:
+		return
+	case known:
+		r.find(Warning, CodeGatewayElsewhere, &route.Meta, fmt.Sprintf("%s; the snapshot shows no listener for %s: %s", asks, strings.Join(missing, ", "), elsewhere))
+		return
+	}
+	ifMeant := r.ifMeant(parent, distinctParents(route), "namespace and name in the parentRef")
+	if parent.SectionName != "" || parent.Port != 0 {
+		r.find(Warning, CodePinned, &route.Meta, fmt.Sprintf("%s, and it is pinned to listener %s, so it gets no listener of its own; %swrite that listener by hand, or remove sectionName and port from the parentRef", asks, pin(parent), ifMeant))
+		return
+	}
+	r.find(Warning, CodeGatewayElsewhere, &route.Meta, asks+"; "+ifMeant+elsewhere)
+}
+
+// missingElsewhere returns the hostnames of a route that the Gateway of another
+// release does not serve, if --snapshot knows that Gateway.
+func (r *run) missingElsewhere(route *Route, parent Parent) (missing []string, known bool) {
+	if parent.Kind != KindGateway {
+		return nil, false
+	}
+	for _, source := range r.known[parent.Name] {
+		if sameNamespace(source.Namespace, parent.Namespace) != yes {
+			continue
+		}
+		g := &gateway{Gateway: source, hand: source.Listeners}
+		for _, raw := range route.Hostnames {
+			c := claim{object: &route.Meta, parent: parent, hostname: normalOr(raw)}
+			listeners := slices.DeleteFunc(g.selectedBy(c), func(l SourceListener) bool { return !c.pinned() && !isTLS(l.Protocol) })
+			if len(listeners) == 0 || !r.bestAnswer(route, g, c, listeners).accepted {
+				missing = append(missing, raw)
+			}
+		}
+		return missing, true
+	}
+	return nil, false
+}
+
+func (r *run) certificateElsewhere(c *Certificate, target ObjectName) {
+	name := placedName(target.Namespace, target.Name)
+	parent := Parent{Kind: KindGateway, Namespace: target.Namespace, Name: target.Name}
+	if r.snapshot.Complete {
+		held := r.held(parent, nil)
+		for _, raw := range distinct(c.DNSNames) {
+			r.verdict(claim{object: &c.Meta, parent: parent, hostname: normalOr(raw)}, refuse(ReasonNoMatchingParent, "there is no Gateway %s%s; correct the annotation", name, but(held)))
+		}
+		return
+	}
+	r.find(Warning, CodeGatewayElsewhere, &c.Meta, fmt.Sprintf("it asks for %s of Gateway %s, which is not in this release; %s%s", strings.Join(c.DNSNames, ", "), name, r.ifMeant(parent, nil, "the annotation"), elsewhere))
+}
+
+// held returns the parents of the snapshot that may be meant by one which it
+// lacks: those of its name in other namespaces, else those that the object does
+// not name as well. Of a whole cluster only those of a like name are meant.
+func (r *run) held(parent Parent, named []ParentRef) []string {
+	if parent.Kind == KindGateway && slices.ContainsFunc(r.known[parent.Name], func(g *Gateway) bool { return sameNamespace(g.Namespace, parent.Namespace) == yes }) {
+		return nil
+	}
+	var same, others []string
+	for key, parents := range r.byName {
+		for _, g := range parents {
+			switch {
+			case key.kind != parent.Kind:
+			case key.name == parent.Name:
+				same = append(same, g.String())
+			case slices.ContainsFunc(named, func(ref ParentRef) bool { return ref.Kind == g.Kind && ref.Name == g.Name }):
+			case !r.snapshot.Complete || oneEdit(key.name, parent.Name):
+				others = append(others, g.String())
+			}
+		}
+	}
+	if len(same) > 0 {
+		return same
+	}
+	return others
+}
+
+func but(held []string) string {
+	if len(held) == 0 {
+		return ""
+	}
+	return ", but " + listed(held)
+}
+
+// ifMeant is the advice to correct the name of a parent, where the release holds
+// one that may be meant.
+func (r *run) ifMeant(parent Parent, named []ParentRef, what string) string {
+	held := r.held(parent, named)
+	if len(held) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("this release holds %s: if that is meant, correct %s; if not, ", listed(held), what)
+}
