@@ -7,8 +7,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-
-	"sigs.k8s.io/yaml"
 )
 
 // effective is the policy of one Gateway and how it came about.
@@ -132,7 +130,7 @@ func (r *run) annotationKeys(g *Gateway) (keys Keys, unknown []string, err error
 	fail := func(message, fix string) (Keys, []string, error) {
 		return nil, nil, gatewayError(g, "annotation "+AnnotationPolicy+": "+message, fix)
 	}
-	if err := yaml.Unmarshal([]byte(text), &keys); err != nil {
+	if err := unmarshalOne([]byte(text), &keys); err != nil {
 		return fail(trimDecoder(err), "write one policy entry there, as YAML or JSON, such as "+exampleEntry)
 	}
 	if keys["apiVersion"] != nil || keys["gateways"] != nil {

@@ -1,9 +1,11 @@
 package engine
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 
 	"sigs.k8s.io/yaml"
@@ -34,7 +36,7 @@ type PolicyEntry struct {
 // that names it, and so is a value that does not fit.
 func ParsePolicyFile(name string, data []byte) (*PolicyFile, error) {
 	var raw map[string]any
-	if err := yaml.UnmarshalStrict(data, &raw); err != nil {
+	if err := unmarshalOne(data, &raw); err != nil {
 		return nil, fileError(name, trimDecoder(err)+"; "+policyHead)
 	}
 	entries, err := entriesOf(raw)
@@ -50,6 +52,24 @@ func ParsePolicyFile(name string, data []byte) (*PolicyFile, error) {
 		file.Gateways = append(file.Gateways, parsed)
 	}
 	return file, nil
+}
+
+// nextDocument begins a document that is not the first.
+var nextDocument = regexp.MustCompile(`(?m)^---(\s|$)`)
+
+// unmarshalOne reads the one document that policy text may hold. A second one
+// would be passed over by the decoder, and a key that stands twice would count
+// once, both without a word.
+func unmarshalOne(data []byte, into any) error {
+	head := nextDocument.FindIndex(data)
+	if head != nil && len(bytes.TrimSpace(data[:head[0]])) == 0 {
+		data = data[head[1]:]
+		head = nextDocument.FindIndex(data)
+	}
+	if head != nil && len(bytes.TrimSpace(data[head[1]:])) > 0 {
+		return errors.New("it holds more than one YAML document")
+	}
+	return yaml.UnmarshalStrict(data, into)
 }
 
 func fileError(name, message string) error {

@@ -98,6 +98,33 @@ func TestSchemaAndParserAgree(t *testing.T) {
 	}
 }
 
+// TestPolicyTextIsOneDocument: what a decoder would pass over is an error.
+func TestPolicyTextIsOneDocument(t *testing.T) {
+	const head = "apiVersion: gatewright.dev/v1alpha1\nkind: Policy\n"
+	tests := []struct {
+		text string
+		ok   bool
+	}{
+		{head + "gateways: []\n", true},
+		{"# a comment\n" + head + "gateways: []\n", true},
+		{"---\n" + head + "gateways: []\n---\n", true},
+		{head + "gateways: []\n---\nkind: Other\n", false},
+		{"---\n" + head + "gateways: []\n--- # more\nkind: Other\n", false},
+		{head + "gateways: []\ngateways: []\n", false},
+	}
+	for _, test := range tests {
+		if _, err := ParsePolicyFile("policy.yaml", []byte(test.text)); (err == nil) != test.ok {
+			t.Errorf("%q: %v", test.text, err)
+		}
+	}
+	for _, annotation := range []string{"issuerRef: {name: a}\n---\nclaims: OptedIn\n", "claims: All\nclaims: OptedIn\n"} {
+		snapshot := &Snapshot{Gateways: []*Gateway{{Meta: Meta{Kind: KindGateway, Name: "edge", Annotations: map[string]string{AnnotationPolicy: annotation}}}}}
+		if _, err := Compute(snapshot, PolicySources{}); err == nil {
+			t.Errorf("annotation %q is accepted", annotation)
+		}
+	}
+}
+
 func TestRenderedRecordsWhatDiffersFromTheDefaults(t *testing.T) {
 	plan := planOf(t, limitationsInput, Keys{"issuerRef": map[string]any{"kind": "ClusterIssuer", "name": "le"}, "cover": CoverAny, "attach": map[string]any{"from": "All"}})
 	want := `{"version":"v1alpha1","policy":{"attach":{"from":"All"},"issuerRef":{"kind":"ClusterIssuer","name":"le"}},"listeners":["` +
