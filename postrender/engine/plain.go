@@ -61,6 +61,7 @@ func (r *run) planRedirect(g *gateway) {
 	if g.Kind == KindListenerSet {
 		return
 	}
+	r.plaintextRoutes(g)
 	l := g.redirectListener()
 	if l != "" && r.foreignRoutes[ObjectName{g.Namespace, redirectName(g.Name)}] {
 		r.nameTaken(g, "HTTPRoute "+redirectName(g.Name))
@@ -68,9 +69,6 @@ func (r *run) planRedirect(g *gateway) {
 	}
 	if l != "" {
 		r.redirects = append(r.redirects, r.redirect(g, l))
-		if g.plain() != nil {
-			r.plaintextRoutes(g)
-		}
 		return
 	}
 	name := ObjectName{g.Namespace, redirectName(g.Name)}
@@ -82,18 +80,24 @@ func (r *run) planRedirect(g *gateway) {
 // redirectListener returns the plain listener that our redirect belongs to, or
 // "" for none.
 func (g *gateway) redirectListener() string {
-	listener := PlainListenerName
-	if g.plain() == nil {
-		hand := g.handPlain()
-		if hand == nil || g.policy.HTTP.Redirect != On || g.policy.Certificates == Edge {
-			return ""
-		}
-		listener = hand.Name
+	if l := g.redirecting(); l != nil && !g.redirectsAlready(l.Name) {
+		return l.Name
 	}
-	if g.policy.HTTP.Redirect == Off || g.redirectsAlready(listener) {
-		return ""
+	return ""
+}
+
+// redirecting returns the plain listener whose requests the policy sends to
+// https, whoever does so; nil for none.
+func (g *gateway) redirecting() *SourceListener {
+	redirect := g.policy.HTTP.Redirect
+	if plain := g.plain(); plain != nil && redirect != Off {
+		l := plain.asSource(g)
+		return &l
 	}
-	return listener
+	if redirect != On || g.policy.Certificates == Edge {
+		return nil
+	}
+	return g.handPlain()
 }
 
 // redirectsAlready looks for a hand-written redirect of every hostname.
@@ -112,14 +116,17 @@ func (r *run) redirect(g *gateway, listener string) Redirect {
 	return redirect
 }
 
-// plaintextRoutes warns of routes that our plain listener serves although
-// nobody asked for plaintext: unpinned ones in the Gateway's namespace, whose
+// plaintextRoutes warns of routes that a plain listener serves although the
+// policy sends its requests to https: unpinned ones that it admits, whose
 // hostname is more specific than the redirect.
 func (r *run) plaintextRoutes(g *gateway) {
+	l := g.redirecting()
+	if l == nil {
+		return
+	}
 	for _, a := range g.attached {
-		if a.route.Kind != KindTLSRoute && !a.route.RedirectsToHTTPS && a.ref.SectionName == "" && a.ref.Port == 0 &&
-			sameNamespace(a.route.Namespace, g.Namespace) == yes {
-			r.find(Warning, CodePlaintextRoute, &a.route.Meta, fmt.Sprintf("the plain listener of %s serves this route too, before the redirect to https; set port: %d in its parentRef", g, g.httpsPort))
+		if !a.route.RedirectsToHTTPS && a.ref.SectionName == "" && a.ref.Port == 0 && admitsKind(l, a.route.Kind) && r.admitsNamespace(g, l, a.route.Namespace) == yes {
+			r.find(Warning, CodePlaintextRoute, &a.route.Meta, fmt.Sprintf("listener %s of %s serves this route in plaintext too, before the redirect to https; set port: %d in its parentRef", l.Name, g, g.httpsPort))
 		}
 	}
 }
