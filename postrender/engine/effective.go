@@ -20,6 +20,7 @@ type effective struct {
 	keys Keys
 	// noRemovals is set by a policy that this version does not fully know.
 	noRemovals bool
+	filled     *filledTemplate
 }
 
 // source is one source of policy and its name in messages.

@@ -67,27 +67,23 @@ func (r *run) gatewayElsewhere(route *Route, parent Parent) {
 
 // servedElsewhere says what --snapshot knows of the Gateway.
 func (r *run) servedElsewhere(route *Route, parent Parent) string {
-	for _, known := range r.known[parent.Name] {
-		if sameNamespace(known.Namespace, parent.Namespace) != yes {
-			continue
-		}
-		g := &gateway{Gateway: known}
-		var missing []string
-		for _, raw := range route.Hostnames {
-			listeners := slices.DeleteFunc(slices.Clone(known.Listeners), func(l SourceListener) bool {
-				return (parent.SectionName != "" && l.Name != parent.SectionName) || (parent.Port != 0 && l.Port != parent.Port) || !isTLS(l.Protocol)
-			})
-			c := claim{object: &route.Meta, parent: parent, hostname: normalOr(raw)}
-			if len(listeners) == 0 || !r.bestAnswer(route, g, c, listeners).accepted {
-				missing = append(missing, raw)
-			}
-		}
-		if len(missing) == 0 {
-			return "the snapshot shows that it is served"
-		}
-		return fmt.Sprintf("the snapshot shows no listener for %s: %s", strings.Join(missing, ", "), elsewhere)
+	known := r.known[ObjectName{parent.Namespace, parent.Name}]
+	if known == nil {
+		return ""
 	}
-	return ""
+	g := &gateway{Gateway: known}
+	var missing []string
+	for _, raw := range route.Hostnames {
+		c := claim{object: &route.Meta, parent: parent, hostname: normalOr(raw)}
+		listeners := slices.DeleteFunc(slices.Clone(known.Listeners), func(l SourceListener) bool { return !c.selects(l.Name, l.Port) || !isTLS(l.Protocol) })
+		if len(listeners) == 0 || !r.bestAnswer(route, g, c, listeners).accepted {
+			missing = append(missing, raw)
+		}
+	}
+	if len(missing) == 0 {
+		return "the snapshot shows that it is served"
+	}
+	return fmt.Sprintf("the snapshot shows no listener for %s: %s", strings.Join(missing, ", "), elsewhere)
 }
 
 func (r *run) certificateElsewhere(c *Certificate, target ObjectName) {
