@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"regexp"
 	"slices"
 )
@@ -85,10 +84,10 @@ func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string,
 		return
 	}
 	key := ObjectName{g.Namespace, name}
-	if other, wanted := r.wantCertificates[key]; wanted {
+	if other := r.wantCertificates.get(key); other != nil {
 		why = min(why, other.Reason)
 	}
-	r.wantCertificates[key] = CertificatePlan{
+	r.wantCertificates.put(key, CertificatePlan{
 		Placed:     g.place(name),
 		Reason:     why,
 		DNSNames:   dnsNames,
@@ -98,22 +97,40 @@ func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string,
 			Kind:  cmp.Or(issuer.Kind, "Issuer"),
 			Name:  issuer.Name,
 		},
-		template: g.policy.CertificateTemplate,
+		template: g.policy.template(),
 		// The solver's route must find the Gateway, whose plain listener serves
 		// the challenge; a ListenerSet has none.
 		challengeNamespace: g.Parent.Namespace,
+	})
+}
+
+// wantedCertificates are Certificates in the order in which they were wanted,
+// which is near to that of the plan. One that is not in the index any more is
+// not wanted any more.
+type wantedCertificates struct {
+	list  []*CertificatePlan
+	index map[ObjectName]int
+}
+
+func (w *wantedCertificates) get(key ObjectName) *CertificatePlan {
+	if i, wanted := w.index[key]; wanted {
+		return w.list[i]
 	}
+	return nil
+}
+
+func (w *wantedCertificates) put(key ObjectName, c CertificatePlan) {
+	if old := w.get(key); old != nil {
+		*old = c
+		return
+	}
+	w.index[key] = len(w.list)
+	w.list = append(w.list, &c)
 }
 
 // place puts an object beside the Gateway or ListenerSet.
 func (g *gateway) place(name string) Placed {
 	return g.placeLike(&Meta{Namespace: g.Namespace, Name: name, Implicit: g.Implicit})
-}
-
-// owners finds the managed Gateways that an object of ours may have been
-// rendered for, but for those of which nothing is removed.
-func (r *run) owners(m *Meta) []*gateway {
-	return slices.DeleteFunc(slices.Clone(r.byLabel[m.Labels[LabelFor]]), func(g *gateway) bool { return g.policy.noRemovals })
 }
 
 // planCertificates gives each Certificate its action, and removes those that
@@ -126,22 +143,27 @@ func (r *run) planCertificates() {
 			keepFirst(before, &c.Meta, c, func(c *Certificate) map[string]any { return c.Object })
 		}
 	}
-	r.undecided(r.wantCertificates, before)
-	for key, c := range r.wantCertificates {
+	r.undecided(before)
+	r.certificates = make([]CertificatePlan, 0, len(r.wantCertificates.index))
+	for i, c := range r.wantCertificates.list {
+		key := ObjectName{c.Namespace, c.Name}
+		if at, wanted := r.wantCertificates.index[key]; !wanted || at != i {
+			continue
+		}
 		c.Action = Add
 		if old := before[key]; old != nil {
 			c.Action, c.Reason = compareWith(old.Object, c.Object(), c.Reason)
 		}
 		delete(before, key)
-		r.certificates = append(r.certificates, c)
+		r.certificates = append(r.certificates, *c)
 	}
 	if len(before) == 0 {
 		return
 	}
 	inUse := r.secretsInUse()
 	for _, old := range before {
-		for _, g := range r.owners(&old.Meta) {
-			if sameNamespace(old.Namespace, g.Namespace) == yes && g.named(old) {
+		for _, g := range r.beside[ObjectName{old.Namespace, old.Labels[LabelFor]}] {
+			if !g.policy.noRemovals && g.named(old) {
 				r.certificates = append(r.certificates, r.unclaimedCertificate(g, old, inUse))
 			}
 		}
@@ -150,12 +172,12 @@ func (r *run) planCertificates() {
 
 // undecided fails where a Certificate that is wanted may be one that stands in
 // the input already: whether it is depends on the namespace of the release.
-func (r *run) undecided(wanted map[ObjectName]CertificatePlan, before map[ObjectName]*Certificate) {
+func (r *run) undecided(before map[ObjectName]*Certificate) {
 	namespaces := map[string][]string{}
 	for key := range before {
 		namespaces[key.Name] = append(namespaces[key.Name], key.Namespace)
 	}
-	for key := range wanted {
+	for key := range r.wantCertificates.index {
 		if before[key] == nil && oneOfNamespaces(namespaces[key.Name], key.Namespace) == unknown {
 			r.errs = append(r.errs, r.needNamespace(&Meta{Kind: KindCertificate, Namespace: key.Namespace, Name: key.Name}, "whether it stands in the input already depends on the namespace of the release"))
 		}
@@ -165,9 +187,9 @@ func (r *run) undecided(wanted map[ObjectName]CertificatePlan, before map[Object
 // unclaimedCertificate removes a Certificate that nothing claims, unless a
 // listener still names its Secret, and nobody else writes that.
 func (r *run) unclaimedCertificate(g *gateway, old *Certificate, inUse map[ObjectName]string) CertificatePlan {
-	plan := CertificatePlan{Placed: g.placeLike(&old.Meta), DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: unclaimed}
+	plan := CertificatePlan{Placed: g.placeLike(&old.Meta), DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: unclaimed, object: old.Object}
 	if user := inUse[ObjectName{old.Namespace, old.SecretName}]; user != "" && !r.taken.by(g, old.SecretName) {
-		plan.Action, plan.Reason, plan.object = Keep, user+" names its Secret", old.Object
+		plan.Action, plan.Reason = Keep, user+" names its Secret"
 	}
 	return plan
 }
@@ -231,24 +253,8 @@ func (g *gateway) placeLike(m *Meta) Placed {
 // now, for some reason. What others added beside it (Helm's labels, its
 // annotations) is theirs.
 func compareWith(old, now map[string]any, why string) (Action, string) {
-	if contains(jsonMap(old), jsonMap(now)) && equalObjects(old["spec"], now["spec"]) {
+	if contains(old, now) && equalObjects(old["spec"], now["spec"]) {
 		return Keep, why
 	}
 	return Update, "differs from what was rendered"
-}
-
-// contains says whether every field of part stands in whole.
-func contains(whole, part map[string]any) bool {
-	for _, key := range slices.Sorted(maps.Keys(part)) {
-		inner, isMap := part[key].(map[string]any)
-		outer, ok := whole[key].(map[string]any)
-		if isMap && ok {
-			if !contains(outer, inner) {
-				return false
-			}
-		} else if !equalObjects(whole[key], part[key]) {
-			return false
-		}
-	}
-	return true
 }

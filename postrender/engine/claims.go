@@ -170,14 +170,13 @@ func normalOr(raw string) string {
 // findParent returns the parent of the snapshot, nil if it holds none of that
 // name, or an error if the namespace of the release decides.
 func (r *run) findParent(object *Meta, kind string, name ObjectName) (*gateway, error) {
-	var undecided *gateway
-	for _, g := range r.byName[parentName{kind, name.Name}] {
-		switch sameNamespace(g.Namespace, name.Namespace) {
-		case yes:
-			return g, nil
-		case unknown:
-			undecided = g
-		}
+	named := r.byName[parentName{kind, name.Name}]
+	if g := named.in[name.Namespace]; g != nil {
+		return g, nil
+	}
+	undecided := named.in[""] // which may be that of the release
+	if name.Namespace == "" {
+		undecided = named.last
 	}
 	if undecided == nil || !undecided.policy.managed {
 		return undecided, nil // an opted-out one takes nothing, whoever is meant

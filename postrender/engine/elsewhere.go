@@ -42,21 +42,19 @@ func (r *run) missingElsewhere(route *Route, parent Parent) (missing []string, k
 	if parent.Kind != KindGateway {
 		return nil, false
 	}
-	for _, source := range r.known[parent.Name] {
-		if sameNamespace(source.Namespace, parent.Namespace) != yes {
-			continue
-		}
-		g := &gateway{Gateway: source, hand: source.Listeners}
-		for _, raw := range route.Hostnames {
-			c := claim{object: &route.Meta, parent: parent, hostname: normalOr(raw)}
-			listeners := slices.DeleteFunc(g.selectedBy(c), func(l SourceListener) bool { return !c.pinned() && !isTLS(l.Protocol) })
-			if len(listeners) == 0 || !r.bestAnswer(route, g, c, listeners).accepted {
-				missing = append(missing, raw)
-			}
-		}
-		return missing, true
+	source := r.known[ObjectName{parent.Namespace, parent.Name}]
+	if source == nil {
+		return nil, false
 	}
-	return nil, false
+	g := &gateway{Gateway: source, hand: source.Listeners}
+	for _, raw := range route.Hostnames {
+		c := claim{object: &route.Meta, parent: parent, hostname: normalOr(raw)}
+		listeners := slices.DeleteFunc(g.selectedBy(c), func(l SourceListener) bool { return !c.pinned() && !isTLS(l.Protocol) })
+		if len(listeners) == 0 || !r.bestAnswer(route, g, c, listeners).accepted {
+			missing = append(missing, raw)
+		}
+	}
+	return missing, true
 }
 
 func (r *run) certificateElsewhere(c *Certificate, target ObjectName) {
@@ -72,29 +70,36 @@ func (r *run) certificateElsewhere(c *Certificate, target ObjectName) {
 	r.find(Warning, CodeGatewayElsewhere, &c.Meta, fmt.Sprintf("it asks for %s of Gateway %s, which is not in this release; %s%s", strings.Join(c.DNSNames, ", "), name, r.ifMeant(parent, nil, "the annotation"), elsewhere))
 }
 
+// fewParents is how many parents an input may hold for it to be told which of
+// them may be meant: looking through more for each route would not be linear.
+const fewParents = 50
+
 // held returns the parents of the snapshot that may be meant by one which it
 // lacks: those of its name in other namespaces, else those that the object does
 // not name as well. Of a whole cluster only those of a like name are meant.
 func (r *run) held(parent Parent, named []ParentRef) []string {
-	if parent.Kind == KindGateway && slices.ContainsFunc(r.known[parent.Name], func(g *Gateway) bool { return sameNamespace(g.Namespace, parent.Namespace) == yes }) {
+	if parent.Kind == KindGateway && r.known[ObjectName{parent.Namespace, parent.Name}] != nil {
 		return nil
 	}
 	var same, others []string
+	for _, g := range r.byName[parentName{parent.Kind, parent.Name}].in {
+		same = append(same, g.String())
+	}
+	if len(same) > 0 || len(r.byName) > fewParents {
+		slices.Sort(same)
+		return same
+	}
 	for key, parents := range r.byName {
-		for _, g := range parents {
+		for _, g := range parents.in {
 			switch {
 			case key.kind != parent.Kind:
-			case key.name == parent.Name:
-				same = append(same, g.String())
 			case slices.ContainsFunc(named, func(ref ParentRef) bool { return ref.Kind == g.Kind && ref.Name == g.Name }):
 			case !r.snapshot.Complete || oneEdit(key.name, parent.Name):
 				others = append(others, g.String())
 			}
 		}
 	}
-	if len(same) > 0 {
-		return same
-	}
+	slices.Sort(others)
 	return others
 }
 

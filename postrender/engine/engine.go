@@ -39,14 +39,14 @@ type run struct {
 	taken    taken
 
 	parents []*gateway // Gateways, then ListenerSets
-	byName  map[parentName][]*gateway
-	known   map[string][]*Gateway // Gateways of --snapshot
+	byName  map[parentName]namesakes
+	known   map[ObjectName]*Gateway // Gateways of --snapshot
 	labels  map[string]*Namespace
 	// services and grants answer where a backend is, and whether it may be named.
-	services     map[ObjectName]bool
-	grantsIn     map[string][]*ReferenceGrant
-	secretGrants map[secretGrant]bool
-	selectors    map[*metav1.LabelSelector]labels.Requirements
+	services  map[ObjectName]bool
+	grantsIn  map[string][]*ReferenceGrant
+	permitted map[permission]bool
+	selectors map[*metav1.LabelSelector]labels.Requirements
 
 	gatewayPlans     []GatewayPlan
 	listenerSetPlans []GatewayPlan
@@ -57,38 +57,56 @@ type run struct {
 	grants           []Grant
 	errs             []error
 
-	wantCertificates map[ObjectName]CertificatePlan
+	wantCertificates wantedCertificates
 	wantGrants       map[ObjectName]*Grant
 	// ourRoutes are the redirects that we rendered before.
 	ourRoutes map[ObjectName]*Route
 	// foreignRoutes are routes of others that have a name as we give redirects.
 	foreignRoutes map[ObjectName]bool
-	// byLabel finds managed parents by the value of the label gatewright.dev/for.
+	// byLabel finds managed parents by the value of the label gatewright.dev/for,
+	// beside finds them by their namespace too.
 	byLabel map[string][]*gateway
+	beside  map[ObjectName][]*gateway
 }
 
 // parentName is what a parentRef names but for the namespace, which may not be
 // known.
 type parentName struct{ kind, name string }
 
+// namesakes are the parents of one kind and name, by namespace.
+type namesakes struct {
+	in   map[string]*gateway
+	last *gateway
+}
+
+func (n namesakes) with(g *gateway) namesakes {
+	if n.in == nil {
+		n.in = map[string]*gateway{}
+	}
+	n.in[g.Namespace], n.last = g, g
+	return n
+}
+
 func newRun(snapshot *Snapshot, policies PolicySources) *run {
 	r := &run{
-		snapshot:  snapshot,
-		policies:  policies,
-		taken:     takenNames(snapshot),
-		byName:    map[parentName][]*gateway{},
-		known:     map[string][]*Gateway{},
-		labels:    map[string]*Namespace{},
-		services:  map[ObjectName]bool{},
-		grantsIn:  map[string][]*ReferenceGrant{},
-		byLabel:   map[string][]*gateway{},
-		ourRoutes: map[ObjectName]*Route{},
+		snapshot:   snapshot,
+		policies:   policies,
+		taken:      takenNames(snapshot),
+		byName:     map[parentName]namesakes{},
+		known:      map[ObjectName]*Gateway{},
+		labels:     map[string]*Namespace{},
+		services:   map[ObjectName]bool{},
+		grantsIn:   map[string][]*ReferenceGrant{},
+		byLabel:    map[string][]*gateway{},
+		beside:     map[ObjectName][]*gateway{},
+		ourRoutes:  map[ObjectName]*Route{},
+		wantGrants: map[ObjectName]*Grant{},
 
 		foreignRoutes: map[ObjectName]bool{},
-		wantGrants:    map[ObjectName]*Grant{},
 
-		wantCertificates: map[ObjectName]CertificatePlan{},
-		secretGrants:     secretGrants(snapshot.Grants),
+		wantCertificates: wantedCertificates{index: map[ObjectName]int{}},
+		verdicts:         make([]Verdict, 0, countClaims(snapshot)),
+		permitted:        permissions(snapshot.Grants),
 		selectors:        map[*metav1.LabelSelector]labels.Requirements{},
 	}
 	for _, n := range snapshot.Namespaces {
@@ -137,6 +155,10 @@ type gateway struct {
 	// ports holds the places of a Gateway and its ListenerSets, live those of
 	// our listeners that stand in the cluster.
 	ports, live ports
+	// entries are the verdicts of passthrough entries among those of the run, and
+	// planFrom is the first of those that planning gives.
+	entries  struct{ from, to int }
+	planFrom int
 	// stays holds the names of listeners of ours that nothing claims and that are
 	// kept; overLimit the answers of those that a limit takes out.
 	stays     map[string]bool
@@ -150,12 +172,23 @@ type slot struct {
 	hostname string
 }
 
+// countClaims returns about how many verdicts there will be.
+func countClaims(s *Snapshot) int {
+	count := 0
+	for _, route := range s.Routes {
+		count += len(route.Hostnames) * len(route.Parents)
+	}
+	return count
+}
+
 func (r *run) readParents() {
 	seen := map[string]bool{}
 	for _, source := range append(sortedGateways(r.snapshot.Gateways), sortedSets(r.snapshot.ListenerSets)...) {
 		switch key := source.String(); {
 		case source.Known && source.Kind == KindGateway:
-			r.known[source.Name] = append(r.known[source.Name], source)
+			if name := (ObjectName{source.Namespace, source.Name}); r.known[name] == nil {
+				r.known[name] = source
+			}
 		case source.Known:
 		case seen[key]:
 			r.find(Warning, CodeDuplicateObject, &source.Meta, fmt.Sprintf("the %s stands twice in the input, and only its first manifest is planned; remove one", source.Kind))
@@ -206,7 +239,7 @@ func compareMeta(a, b *Meta) int {
 func (r *run) readParent(source *Gateway) {
 	g := &gateway{Gateway: source, wanted: map[slot]*wanted{}, ports: ports{}, live: ports{}, stays: map[string]bool{}}
 	key := parentName{g.Kind, g.Name}
-	r.byName[key] = append(r.byName[key], g)
+	r.byName[key] = r.byName[key].with(g)
 	if g.Annotations[AnnotationManage] == "false" {
 		g.optedOut, g.hand = true, source.Listeners
 		r.occupy(g)
@@ -222,12 +255,16 @@ func (r *run) readParent(source *Gateway) {
 	}
 	g.hand, g.ours = r.splitListeners(source)
 	g.httpsPort = g.resolveHTTPSPort()
+	g.entries.from = len(r.verdicts)
 	g.standing = r.standingListeners(g)
+	g.entries.to = len(r.verdicts)
 	r.occupy(g)
 	r.parents = append(r.parents, g)
 	if g.policy.managed {
 		label := ForLabel(g.label())
+		place := ObjectName{g.Namespace, label}
 		r.byLabel[label] = append(r.byLabel[label], g)
+		r.beside[place] = append(r.beside[place], g)
 	}
 }
 
@@ -236,14 +273,19 @@ func (r *run) readParent(source *Gateway) {
 // ours are those that our field manager owns.
 func (r *run) splitListeners(source *Gateway) (hand, ours []SourceListener) {
 	rendered := renderedListeners(source)
-	for _, l := range source.Listeners {
+	hand = make([]SourceListener, 0, len(source.Listeners))
+	for i := range source.Listeners {
+		l := &source.Listeners[i]
 		if (rendered[l.Name] && !r.snapshot.Complete) || (l.Owned && !rendered[l.Name]) {
-			ours = append(ours, l)
+			if ours == nil {
+				ours = make([]SourceListener, 0, len(source.Listeners)-len(hand))
+			}
+			ours = append(ours, *l)
 		} else {
-			hand = append(hand, l)
+			hand = append(hand, *l)
 		}
 	}
-	return hand, ours
+	return slices.Clip(hand), ours
 }
 
 // resolveHTTPSPort returns the policy's port, or, for Auto, the one port of the

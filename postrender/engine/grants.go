@@ -40,8 +40,8 @@ func (r *run) planGrants() {
 		r.grants = append(r.grants, *grant)
 	}
 	for _, old := range before {
-		for _, g := range r.owners(&old.Meta) {
-			if len(old.To) == 1 && old.Name == grantName(g.Kind, g.Name, old.To[0].Name) {
+		for _, g := range r.byLabel[old.Labels[LabelFor]] {
+			if !g.policy.noRemovals && len(old.To) == 1 && old.Name == grantName(g.Kind, g.Name, old.To[0].Name) {
 				r.grants = append(r.grants, Grant{Placed: g.placeLike(&old.Meta), From: []string{}, Action: Remove, Reason: unclaimed})
 				break
 			}
@@ -49,23 +49,32 @@ func (r *run) planGrants() {
 	}
 }
 
-// secretGrant is one permission: objects of a kind in one namespace may name a
-// Secret in another, "" for all of them.
-type secretGrant struct{ kind, from, namespace, secret string }
+// permission is one that a grant gives: objects of a kind in one namespace may
+// name a Secret or Service in another, "" for all of them.
+type permission struct{ kind, from, namespace, target, name string }
 
-// secretGrants looks up the permissions of all grants.
-func secretGrants(grants []*ReferenceGrant) map[secretGrant]bool {
-	out := map[secretGrant]bool{}
+// permissions looks up what all grants permit.
+func permissions(grants []*ReferenceGrant) map[permission]bool {
+	out := map[permission]bool{}
 	for _, grant := range grants {
 		for _, from := range grant.From {
 			for _, to := range grant.To {
-				if from.Group == GatewayGroup && to.Group == "" && to.Kind == KindSecret {
-					out[secretGrant{from.Kind, from.Namespace, grant.Namespace, to.Name}] = true
+				if from.Group == GatewayGroup && to.Group == "" {
+					out[permission{from.Kind, from.Namespace, grant.Namespace, to.Kind, to.Name}] = true
 				}
 			}
 		}
 	}
 	return out
+}
+
+// permits says whether a grant permits what p asks for, by name or for all.
+func (r *run) permits(p permission) bool {
+	if r.permitted[p] {
+		return true
+	}
+	p.name = ""
+	return r.permitted[p]
 }
 
 // grantedSecret says whether a grant of the snapshot lets the parent read the
@@ -75,5 +84,5 @@ func (r *run) grantedSecret(g *gateway, cert *Certificate) bool {
 }
 
 func (r *run) mayRead(g *gateway, namespace, secret string) bool {
-	return r.secretGrants[secretGrant{g.Kind, g.Namespace, namespace, secret}] || r.secretGrants[secretGrant{g.Kind, g.Namespace, namespace, ""}]
+	return r.permits(permission{g.Kind, g.Namespace, namespace, KindSecret, secret})
 }

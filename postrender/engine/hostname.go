@@ -47,8 +47,10 @@ func checkName(name string) error {
 	if name == "" {
 		return errors.New("is empty")
 	}
-	if _, err := netip.ParseAddr(name); err == nil {
-		return errors.New("is an IP address, and a listener takes none")
+	if last := name[len(name)-1]; strings.Contains(name, ":") || (last >= '0' && last <= '9') {
+		if _, err := netip.ParseAddr(name); err == nil {
+			return errors.New("is an IP address, and a listener takes none")
+		}
 	}
 	if err := checkLabels(name); err != nil {
 		return err

@@ -69,10 +69,16 @@ func (r *run) overQuota(g *gateway, listeners []Listener) []excess {
 }
 
 func (r *run) overLimit(g *gateway, listeners []Listener, over []excess, limit int) []excess {
+	if len(g.hand)+len(listeners) <= limit {
+		return nil
+	}
 	var out []excess
-	ours := 0
+	ours, refused := 0, map[string]bool{}
+	for _, e := range over {
+		refused[e.name] = true
+	}
 	for _, l := range bySeniority(listeners) {
-		if l.Action == Remove || slices.ContainsFunc(over, func(e excess) bool { return e.name == l.Name }) {
+		if l.Action == Remove || refused[l.Name] {
 			continue
 		}
 		ours++
@@ -88,7 +94,8 @@ func (r *run) overLimit(g *gateway, listeners []Listener, over []excess, limit i
 	return out
 }
 
-// bySeniority puts what exists and what takes its place first, then the listeners of the oldest claims.
+// bySeniority puts what exists and what takes its place first, then the
+// listeners of the oldest claims.
 func bySeniority(listeners []Listener) []Listener {
 	return slices.SortedStableFunc(slices.Values(listeners), func(a, b Listener) int {
 		return cmp.Or(cmp.Compare(a.newness(), b.newness()), compareAge(a.age(), b.age()), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Name, b.Name))
@@ -126,11 +133,12 @@ func (r *run) refuseListeners(g *gateway, listeners []Listener, over []excess) [
 		answers[e.name] = e.answer
 	}
 	g.overLimit = answers
-	for i := range r.verdicts {
-		v := &r.verdicts[i]
-		a, refused := answers[v.Listener]
-		if refused && v.Parent.Kind == g.Kind && v.Parent.Name == g.Name && v.Parent.Namespace == g.Namespace {
-			v.Accepted, v.Reason, v.Message, v.Listener = false, a.reason, a.message, ""
+	for _, verdicts := range [][]Verdict{r.verdicts[g.entries.from:g.entries.to], r.verdicts[g.planFrom:]} {
+		for i := range verdicts {
+			v := &verdicts[i]
+			if a, refused := answers[v.Listener]; refused {
+				v.Accepted, v.Reason, v.Message, v.Listener = false, a.reason, a.message, ""
+			}
 		}
 	}
 	kept, secrets := []Listener{}, map[string]bool{}
@@ -141,7 +149,7 @@ func (r *run) refuseListeners(g *gateway, listeners []Listener, over []excess) [
 	}
 	for _, l := range listeners {
 		if _, refused := answers[l.Name]; refused && !secrets[l.secretName] {
-			delete(r.wantCertificates, ObjectName{g.Namespace, l.secretName})
+			delete(r.wantCertificates.index, ObjectName{g.Namespace, l.secretName})
 		}
 	}
 	return kept

@@ -190,8 +190,8 @@ func (r *linter) orders(e *endpoint) bool {
 	if e.ours == nil {
 		return false
 	}
-	c, ours := r.wantCertificates[ObjectName{e.g.Namespace, e.ours.secretName}]
-	if !ours {
+	c := r.wantCertificates.get(ObjectName{e.g.Namespace, e.ours.secretName})
+	if c == nil {
 		return false
 	}
 	issuer, known := r.issuer(c.IssuerRef, c.Namespace)

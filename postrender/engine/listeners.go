@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 )
 
@@ -15,6 +14,7 @@ func (r *run) planParent(g *gateway) {
 		r.unmanaged(g)
 		return
 	}
+	g.planFrom = len(r.verdicts)
 	listeners := r.completeStanding(g)
 	r.planApexCertificate(g)
 	for _, s := range g.sortedSlots() {
@@ -74,7 +74,7 @@ func (r *run) terminateListener(g *gateway, s slot) (Listener, bool) {
 	if g.policy.HostnameOwnership == OneNamespace {
 		l.AllowedRoutes = r.narrowed(g, owner)
 	}
-	g.fill(s)
+	r.fill(g, s)
 	return l, true
 }
 
@@ -268,6 +268,9 @@ const policyAsks = "the policy asks for it"
 
 // claimants names what asks for the listener.
 func (l *Listener) claimants() string {
+	if len(l.claims) == 1 {
+		return l.claims[0].object.String()
+	}
 	if len(l.claims) == 0 {
 		return policyAsks
 	}
@@ -281,9 +284,6 @@ func (l *Listener) claimants() string {
 	}
 	return first.object.String()
 }
-
-// equalObjects compares two manifests by what they mean as JSON.
-func equalObjects(a, b any) bool { return reflect.DeepEqual(jsonValue(a), jsonValue(b)) }
 
 func jsonValue(value any) any {
 	data, err := json.Marshal(value)

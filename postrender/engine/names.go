@@ -83,5 +83,5 @@ func slug(name string, length int) string {
 
 func hash(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return hex.EncodeToString(sum[:])[:hashDigits]
+	return hex.EncodeToString(sum[:hashDigits/2])
 }

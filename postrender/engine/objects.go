@@ -59,17 +59,13 @@ func (c CertificatePlan) Object() map[string]any {
 		return c.object
 	}
 	label := ForLabel(c.Gateway.Name)
-	spec := templateSpec(c.template)
+	spec := copyOf(c.template.spec).(map[string]any)
 	spec["secretName"] = c.SecretName
 	spec["dnsNames"] = anyList(c.DNSNames)
 	spec["issuerRef"] = map[string]any{"group": c.IssuerRef.Group, "kind": c.IssuerRef.Kind, "name": c.IssuerRef.Name}
 	secretTemplate, _ := spec["secretTemplate"].(map[string]any)
-	if secretTemplate == nil {
-		secretTemplate = map[string]any{}
-	}
 	secretLabels, _ := secretTemplate["labels"].(map[string]any)
-	secretTemplate["labels"] = with(secretLabels, LabelFor, label)
-	spec["secretTemplate"] = secretTemplate
+	spec["secretTemplate"] = with(secretTemplate, "labels", with(secretLabels, LabelFor, label))
 
 	annotations := anyMap(c.template.Annotations)
 	annotations["acme.cert-manager.io/http01-parentrefkind"] = KindGateway
@@ -77,23 +73,11 @@ func (c CertificatePlan) Object() map[string]any {
 	if c.challengeNamespace != "" {
 		annotations["acme.cert-manager.io/http01-parentrefnamespace"] = c.challengeNamespace
 	}
-	metadata := c.metadata(with(anyMap(c.template.Labels), LabelFor, label))
+	labels := anyMap(c.template.Labels)
+	labels[LabelFor] = label
+	metadata := c.metadata(labels)
 	metadata["annotations"] = annotations
 	return map[string]any{"apiVersion": CertManagerGroup + "/v1", "kind": KindCertificate, "metadata": metadata, "spec": spec}
-}
-
-// templateSpec returns the fields of a Certificate's spec that the policy's
-// template sets.
-func templateSpec(t CertificateTemplate) map[string]any {
-	t.Labels, t.Annotations = nil, nil
-	spec := jsonMap(t)
-	if t.RevisionHistoryLimit != nil {
-		spec["revisionHistoryLimit"] = int64(*t.RevisionHistoryLimit)
-	}
-	if t.PrivateKey != nil && t.PrivateKey.Size != 0 {
-		spec["privateKey"].(map[string]any)["size"] = int64(t.PrivateKey.Size)
-	}
-	return spec
 }
 
 // Object returns the ReferenceGrant, written as v1beta1, which every cluster
@@ -141,6 +125,25 @@ func (p Placed) metadata(labels map[string]any) map[string]any {
 		metadata["namespace"] = p.Namespace
 	}
 	return metadata
+}
+
+// copyOf copies a manifest, or a part of one.
+func copyOf(value any) any {
+	switch v := value.(type) {
+	case map[string]any:
+		out := make(map[string]any, len(v))
+		for key, field := range v {
+			out[key] = copyOf(field)
+		}
+		return out
+	case []any:
+		out := make([]any, len(v))
+		for i := range v {
+			out[i] = copyOf(v[i])
+		}
+		return out
+	}
+	return value
 }
 
 func anyMap(in map[string]string) map[string]any {

@@ -31,31 +31,44 @@ func (r *run) answerByStanding(g *gateway, c claim, s *standing) {
 // keeps nobody out.
 func (r *run) verdictsOfServed() {
 	for _, g := range r.parents {
-		races := map[string][]claim{}
+		races := map[servedName][]claim{}
 		for _, s := range g.served {
-			key := s.listener + " " + s.hostname
-			races[key] = append(races[key], s.claim)
+			races[s.name()] = append(races[s.name()], s.claim)
+		}
+		holders := map[servedName]holding{}
+		for name, race := range races {
+			namespace, contested := g.holder(name.hostname, race)
+			holders[name] = holding{namespace, contested}
 		}
 		slices.SortStableFunc(g.served, func(a, b servedClaim) int { return compareMeta(a.object, b.object) })
 		r.sharedSNI(g, g.served)
 		for _, s := range g.served {
-			r.verdictOfServed(g, s, races[s.listener+" "+s.hostname])
+			r.verdictOfServed(g, s, holders[s.name()])
 		}
 	}
 }
 
-func (r *run) verdictOfServed(g *gateway, s servedClaim, race []claim) {
+// servedName is what namespaces race for, holding who won it.
+type servedName struct{ listener, hostname string }
+
+type holding struct {
+	namespace string
+	contested bool
+}
+
+func (s *servedClaim) name() servedName { return servedName{s.listener, s.hostname} }
+
+func (r *run) verdictOfServed(g *gateway, s servedClaim, holder holding) {
 	if a, refused := g.overLimit[s.listener]; refused {
 		r.verdict(s.claim, a)
 		return
 	}
-	holder, contested := g.holder(s.hostname, race)
-	if !contested || s.object.Namespace == holder {
+	if !holder.contested || s.object.Namespace == holder.namespace {
 		r.verdict(s.claim, accept(s.listener))
 		return
 	}
-	r.verdict(s.claim, lost(g, s.hostname, holder))
-	r.find(Warning, CodeLostRace, s.object, fmt.Sprintf("%s belongs to namespace %s, and listener %s admits this route all the same, since it serves all namespaces; drop the hostname here", s.hostname, holder, s.listener))
+	r.verdict(s.claim, lost(g, s.hostname, holder.namespace))
+	r.find(Warning, CodeLostRace, s.object, fmt.Sprintf("%s belongs to namespace %s, and listener %s admits this route all the same, since it serves all namespaces; drop the hostname here", s.hostname, holder.namespace, s.listener))
 }
 
 func lost(g *gateway, hostname, holder string) answer {
@@ -99,7 +112,10 @@ func (g *gateway) rank(hostname string, m *Meta) int {
 // A release sees only its own claims, so where several of its namespaces claim
 // a name nobody can say whose it is.
 func (r *run) own(g *gateway, s slot, w *wanted) (owner string, kept *wanted) {
-	all := append(slices.Clone(w.certificates), w.routes...)
+	if g.policy.HostnameOwnership != OneNamespace {
+		return "", w
+	}
+	all := w.all()
 	owner, contested := g.holder(s.hostname, all)
 	if !contested {
 		return owner, w

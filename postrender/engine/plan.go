@@ -86,9 +86,9 @@ type CertificatePlan struct {
 	Action     Action    `json:"action"`
 	Reason     string    `json:"reason"`
 
-	template           CertificateTemplate
+	template           *filledTemplate
 	challengeNamespace string         // of the Gateway, where a ListenerSet names it
-	object             map[string]any // of a Certificate kept as it is
+	object             map[string]any // of a Certificate that nothing claims
 }
 
 // Grant is a computed ReferenceGrant: the namespace of a Certificate lets

@@ -53,3 +53,32 @@ func validateDurations(t CertificateTemplate) error {
 	}
 	return nil
 }
+
+// filledTemplate is a policy's template and the fields that it gives to the
+// spec of each Certificate.
+type filledTemplate struct {
+	CertificateTemplate
+	spec map[string]any
+}
+
+// template makes the spec of the policy's template once for all Certificates.
+func (e *effective) template() *filledTemplate {
+	if e.filled == nil {
+		e.filled = &filledTemplate{e.CertificateTemplate, templateSpec(e.CertificateTemplate)}
+	}
+	return e.filled
+}
+
+// templateSpec returns the fields of a Certificate's spec that the policy's
+// template sets.
+func templateSpec(t CertificateTemplate) map[string]any {
+	t.Labels, t.Annotations = nil, nil
+	spec := jsonMap(t)
+	if t.RevisionHistoryLimit != nil {
+		spec["revisionHistoryLimit"] = int64(*t.RevisionHistoryLimit)
+	}
+	if t.PrivateKey != nil && t.PrivateKey.Size != 0 {
+		spec["privateKey"].(map[string]any)["size"] = int64(t.PrivateKey.Size)
+	}
+	return spec
+}

@@ -25,14 +25,20 @@ func class(protocol string) string {
 }
 
 func (p ports) take(port int, protocol, hostname string, by occupant) {
+	used := p.open(port, protocol, by)
+	if _, taken := used.hostnames[hostname]; !taken && used.class == class(protocol) {
+		used.hostnames[hostname] = by
+	}
+}
+
+// open notes that a port carries a class of protocols.
+func (p ports) open(port int, protocol string, by occupant) *usedPort {
 	used := p[port]
 	if used == nil {
 		used = &usedPort{class(protocol), by, map[string]occupant{}}
 		p[port] = used
 	}
-	if _, taken := used.hostnames[hostname]; !taken && used.class == class(protocol) {
-		used.hostnames[hostname] = by
-	}
+	return used
 }
 
 // conflict returns who stands in the way of a listener, or the zero occupant,
@@ -55,7 +61,7 @@ func (r *run) occupy(g *gateway) {
 		for _, l := range g.standAndHand() {
 			g.ports.take(l.Port, l.Protocol, l.Hostname, g.occupant(l.Name))
 		}
-		if r.snapshot.Complete {
+		if r.snapshot.Complete && len(r.snapshot.ListenerSets) > 0 {
 			for _, l := range g.ours {
 				g.live.take(l.Port, l.Protocol, l.Hostname, g.occupant(l.Name))
 			}
@@ -102,8 +108,13 @@ func (g *gateway) top() *gateway {
 }
 
 // fill notes that a slot is taken, for the ListenerSets that come later.
-func (g *gateway) fill(s slot) {
-	g.top().ports.take(s.port, "HTTPS", s.hostname, occupant{g.String(), g.String()})
+func (r *run) fill(g *gateway, s slot) {
+	top := g.top()
+	if len(r.snapshot.ListenerSets) > 0 {
+		top.ports.take(s.port, "HTTPS", s.hostname, occupant{g.String(), g.String()})
+	} else if top.ports[s.port] == nil {
+		top.ports.open(s.port, "HTTPS", occupant{g.String(), g.String()})
+	}
 }
 
 // replaced says whether another listener takes the place of one of ours, so

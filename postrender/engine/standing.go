@@ -156,7 +156,7 @@ const (
 // completeStanding fills in what depends on namespaces, once the claims are
 // known.
 func (r *run) completeStanding(g *gateway) []Listener {
-	out := make([]Listener, 0, len(g.standing))
+	out := make([]Listener, 0, len(g.standing)+len(g.wanted)) // the claimed ones follow
 	for _, s := range g.standing {
 		l := s.Listener
 		switch {

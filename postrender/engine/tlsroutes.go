@@ -137,7 +137,7 @@ func (r *run) resolves(route *Route, b BackendRef) tri {
 	if !r.services[ObjectName{namespace, b.Name}] {
 		return r.absent()
 	}
-	if sameNamespace(namespace, route.Namespace) == yes || r.granted(namespace, route, b) {
+	if sameNamespace(namespace, route.Namespace) == yes || r.permits(permission{route.Kind, route.Namespace, namespace, KindService, b.Name}) {
 		return yes
 	}
 	return r.absent()
@@ -149,15 +149,6 @@ func (r *run) absent() tri {
 		return no
 	}
 	return unknown
-}
-
-func (r *run) granted(namespace string, route *Route, b BackendRef) bool {
-	return slices.ContainsFunc(r.grantsIn[namespace], func(g *ReferenceGrant) bool {
-		from := BackendRef{Group: GatewayGroup, Kind: route.Kind, Namespace: route.Namespace}
-		return slices.Contains(g.From, from) && slices.ContainsFunc(g.To, func(to BackendRef) bool {
-			return to.Group == "" && to.Kind == KindService && (to.Name == "" || to.Name == b.Name)
-		})
-	})
 }
 
 // sharedSNI warns of two TLSRoutes of one namespace on one hostname of a
