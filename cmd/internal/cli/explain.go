@@ -111,6 +111,7 @@ type explanation struct {
 	plan *engine.Plan
 	look look
 	text strings.Builder
+	told []engine.Finding // beside verdicts, each once
 }
 
 func (e *explanation) line(t tone, indent, s string) {
@@ -128,10 +129,19 @@ func (e *explanation) verdict(v engine.Verdict) {
 	e.outcome(v)
 	object := engine.Meta{Kind: v.Kind, Namespace: v.Namespace, Name: v.Name}
 	for _, f := range tellable(e.plan.Findings) {
-		if f.Object == object.String() && mentions(f.Message, v.Hostname) {
+		if f.Object == object.String() && e.concerns(f, v) && !slices.Contains(e.told, f) {
 			e.line(warnTone, "  ", f.Code+": "+f.Message)
+			e.told = append(e.told, f)
 		}
 	}
+}
+
+// concerns says whether what was found about the object of a verdict is about
+// its hostname, or about all of them.
+func (e *explanation) concerns(f engine.Finding, v engine.Verdict) bool {
+	return mentions(f.Message, v.Hostname) || !slices.ContainsFunc(e.plan.Verdicts, func(other engine.Verdict) bool {
+		return claimant(other) == claimant(v) && mentions(f.Message, other.Hostname)
+	})
 }
 
 // mentions says whether a sentence holds a hostname, and not only as a part of
@@ -144,7 +154,7 @@ func mentions(sentence, hostname string) bool {
 // parent is not among the manifests, or is not managed.
 func (e *explanation) unanswered(m *engine.Meta) {
 	e.text.WriteString("\n")
-	e.line(plainTone, "", fmt.Sprintf("%s%s names it, and the plan has no answer", m, inSource(m.Source)))
+	e.line(plainTone, "", fmt.Sprintf("%s%s names it, but gets no listener:", m, inSource(m.Source)))
 	if !e.findings(m.String()) {
 		e.findings(engine.KindGateway + " ")
 		e.findings(engine.KindListenerSet + " ")

@@ -37,6 +37,7 @@ func (e *explanation) nobody(in *input, hostname string) error {
 // trialName cannot be the name of a route that exists.
 const trialName = "(trial)"
 
+// trial says what the route gets, and what is found because of it.
 func (e *explanation) trial(plan *engine.Plan, g *engine.Gateway) {
 	asked := explanation{plan: plan, look: e.look}
 	asked.text.WriteString("\n")
@@ -48,8 +49,19 @@ func (e *explanation) trial(plan *engine.Plan, g *engine.Gateway) {
 			answered = true
 		}
 	}
-	if !answered {
+	if answered {
+		asked.newFindings(e.plan)
+	} else {
 		asked.findings(g.String())
 	}
 	e.text.WriteString(asked.text.String())
+}
+
+// newFindings writes what the plan before did not find.
+func (e *explanation) newFindings(before *engine.Plan) {
+	for _, f := range tellable(e.plan.Findings) {
+		if !slices.Contains(before.Findings, f) {
+			e.line(warnTone, "  ", f.Code+": "+f.Message)
+		}
+	}
 }
