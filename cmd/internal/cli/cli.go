@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -30,9 +31,13 @@ type app struct {
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, program Program) int {
 	a := &app{program: program, args: args, stdin: stdin, stdout: stdout, stderr: stderr}
 	root := a.root()
-	root.SetArgs(a.withCommand(args))
+	full := a.withCommand(args)
+	root.SetArgs(full)
 	cmd, err := root.ExecuteContextC(ctx)
 	if err != nil && !a.running {
+		if len(full) > len(args) {
+			err = misplaced(root, args, err)
+		}
 		err = &usageError{cmd.CommandPath(), err}
 	}
 	return a.finish(cmd, err)
@@ -52,6 +57,20 @@ func (a *app) withCommand(args []string) []string {
 		}
 	}
 	return append([]string{postRenderName}, args...)
+}
+
+// misplaced says of a command line without a command, which is wrong, that it
+// has one behind its flags.
+func misplaced(root *cobra.Command, args []string, err error) error {
+	for i, arg := range args {
+		for _, cmd := range root.Commands() {
+			if cmd.Name() == arg {
+				fixed := slices.Concat([]string{root.Name(), arg}, args[:i], args[i+1:])
+				return fmt.Errorf("a command stands before its flags: %s", strings.Join(fixed, " "))
+			}
+		}
+	}
+	return err
 }
 
 // finish says what went wrong, in the way that reaches the user, and returns the
@@ -78,12 +97,14 @@ Without a command, and with manifests piped in, it is a post-renderer.`,
 		Example: `  helm upgrade --install shop ./shop --post-renderer gatewright \
     --post-renderer-args --issuer --post-renderer-args letsencrypt
   helm template shop ./shop | gatewright plan --issuer letsencrypt`,
-		Args:             a.noSuchCommand,
-		RunE:             help,
-		PersistentPreRun: func(*cobra.Command, []string) { a.running = true },
-		SilenceErrors:    true,
-		SilenceUsage:     true,
-		Version:          version(a.program.Version),
+		Args: a.noSuchCommand,
+		// What is no command is told before what is no flag of it.
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		RunE:               help,
+		PersistentPreRun:   func(*cobra.Command, []string) { a.running = true },
+		SilenceErrors:      true,
+		SilenceUsage:       true,
+		Version:            version(a.program.Version),
 	}
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
@@ -131,12 +152,21 @@ func helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return &usageError{cmd.Root().CommandPath(), fmt.Errorf("no help for %q", strings.Join(args, " "))}
+				return &usageError{cmd.Root().CommandPath(), fmt.Errorf("no help for %q%s", strings.Join(args, " "), codeHint(args))}
 			}
 			topic.InitDefaultHelpFlag()
 			return topic.Help()
 		},
 	}
+}
+
+// codeHint says where codes of findings and verdicts are explained. Commands and
+// topics have small letters.
+func codeHint(args []string) string {
+	if len(args) != 1 || args[0] == strings.ToLower(args[0]) {
+		return ""
+	}
+	return "; findings and verdicts are explained in postrender/README.md"
 }
 
 // bigInput is the size from which reading leaves enough garbage behind that

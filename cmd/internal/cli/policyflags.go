@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/gatewright/gatewright/postrender/engine"
 )
@@ -28,7 +29,7 @@ func (p *policyFlags) register(cmd *cobra.Command) {
 	p.key(fs, "issuer", "issuerRef", parseIssuer,
 		"`[KIND/]NAME` of the issuer of the Certificates; KIND is ClusterIssuer (default), Issuer, or Kind.group")
 	p.key(fs, "certificates", "certificates", oneOf(modes),
-		"what serves the hostnames: `MODE` is PerHostname (default), Wildcard, ExistingSecret, Edge or ListenersOnly")
+		"what serves the hostnames: `MODE` is PerHostname (default), ListenersOnly, or one that needs apex in the policy file or annotation: Wildcard, ExistingSecret or Edge")
 	p.key(fs, "attach", "attach", parseAttach,
 		"`WHO` may claim: Same (the Gateway's namespace, default), All, or namespaces with commas")
 	p.key(fs, "https-port", "httpsPort", parsePort,
@@ -44,11 +45,12 @@ func (p *policyFlags) register(cmd *cobra.Command) {
 func (p *policyFlags) key(fs *pflag.FlagSet, flag, key string, parse func(string) (any, error), usage string) {
 	fs.Func(flag, usage, func(s string) error {
 		value, err := parse(s)
-		if err != nil {
-			return err
+		if err == nil {
+			// A flag is wrong also where no Gateway shows it.
+			err = engine.Keys{key: value}.Check()
 		}
 		p.keys[key] = value
-		return nil
+		return err
 	})
 }
 
@@ -92,13 +94,17 @@ func parseIssuer(s string) (any, error) {
 }
 
 func parseAttach(s string) (any, error) {
-	if s == "Same" || s == "All" {
+	words := []string{"Same", "All"}
+	if slices.Contains(words, s) {
 		return map[string]any{"from": s}, nil
+	}
+	if meant := meantWord(s, words); meant != "" {
+		return nil, fmt.Errorf("want Same, All, or names of namespaces with commas%s (if a namespace is called so, the policy file can name it)", meant)
 	}
 	var namespaces []any
 	for name := range strings.SplitSeq(s, ",") {
-		if name == "" || name != strings.ToLower(name) {
-			return nil, fmt.Errorf("want Same, All, or names of namespaces with commas")
+		if len(validation.IsDNS1123Label(name)) > 0 {
+			return nil, fmt.Errorf("want Same, All, or names of namespaces with commas; no namespace can be called %q", name)
 		}
 		namespaces = append(namespaces, name)
 	}
@@ -111,7 +117,7 @@ func parsePort(s string) (any, error) {
 	}
 	n, err := strconv.ParseInt(s, 10, 64)
 	if err != nil || n < 1 || n > 65535 {
-		return nil, fmt.Errorf("want Auto or a number from 1 to 65535")
+		return nil, fmt.Errorf("want Auto or a number from 1 to 65535%s", meantWord(s, []string{"Auto"}))
 	}
 	return n, nil
 }
@@ -127,8 +133,19 @@ func parseLimit(s string) (any, error) {
 func oneOf(words []string) func(string) (any, error) {
 	return func(s string) (any, error) {
 		if !slices.Contains(words, s) {
-			return nil, fmt.Errorf("want one of %s", strings.Join(words, ", "))
+			return nil, fmt.Errorf("want one of %s%s", strings.Join(words, ", "), meantWord(s, words))
 		}
 		return s, nil
 	}
+}
+
+// meantWord asks whether one of the words is meant, written in another case, or
+// is "".
+func meantWord(s string, words []string) string {
+	for _, word := range words {
+		if strings.EqualFold(s, word) {
+			return ", did you mean " + word + "?"
+		}
+	}
+	return ""
 }

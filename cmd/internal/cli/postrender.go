@@ -39,6 +39,9 @@ Helm 4 is told of an error by a document that it refuses, quoting the message
 			if err := a.helm.check(); err != nil {
 				return &usageError{cmd.CommandPath(), err}
 			}
+			if err := flags.check(cmd); err != nil {
+				return err
+			}
 			if isTerminal(a.stdin) {
 				return &usageError{cmd.CommandPath(), errors.New("stdin is a terminal: pipe manifests in")}
 			}

@@ -28,6 +28,9 @@ type stream struct {
 
 // read reads the manifests as one release.
 func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags) (*input, error) {
+	if err := release.check(cmd); err != nil {
+		return nil, err
+	}
 	policies, err := release.policy.sources()
 	if err != nil {
 		return nil, err

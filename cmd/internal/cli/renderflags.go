@@ -1,11 +1,13 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/gatewright/gatewright/postrender"
 )
@@ -32,6 +34,26 @@ func (r *releaseFlags) register(cmd *cobra.Command) {
 		}
 		return pflag.NormalizedName(name)
 	})
+}
+
+// maxReleaseName is Helm's limit.
+const maxReleaseName = 53
+
+// check refuses names that Helm and Kubernetes refuse, all at once.
+func (r *releaseFlags) check(cmd *cobra.Command) error {
+	var errs []error
+	if r.release != "" && (len(r.release) > maxReleaseName || len(validation.IsDNS1123Subdomain(r.release)) > 0) {
+		errs = append(errs, fmt.Errorf("no release can be called %q; --release takes small letters, digits, dashes and dots, at most %d characters",
+			r.release, maxReleaseName))
+	}
+	if r.namespace != "" && len(validation.IsDNS1123Label(r.namespace)) > 0 {
+		errs = append(errs, fmt.Errorf("no namespace can be called %q; --namespace (or $HELM_NAMESPACE) takes small letters, digits and dashes, at most %d characters",
+			r.namespace, validation.DNS1123LabelMaxLength))
+	}
+	for i, err := range errs {
+		errs[i] = &usageError{cmd.CommandPath(), err}
+	}
+	return errors.Join(errs...)
 }
 
 // known reads the file of --snapshot.
