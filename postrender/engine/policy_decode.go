@@ -46,13 +46,14 @@ func (p *Policy) notYet() error {
 // validateMode checks that the keys of a mode are all there. They may come from
 // several sources, so it is for a merged policy.
 func (p *Policy) validateMode() error {
+	const inPolicy = "in the policy file or the annotation"
 	switch {
 	case isApexMode(p.Certificates) && p.Apex == "":
-		return fmt.Errorf("certificates: %s needs apex; set it to the domain that the listeners are for", p.Certificates)
+		return fmt.Errorf("certificates: %s needs apex; set it %s to the domain that the listeners are for", p.Certificates, inPolicy)
 	case len(p.ChildApexes) > 0 && p.Apex == "":
-		return errors.New("childApexes needs apex")
+		return fmt.Errorf("childApexes needs apex; set it %s to the domain that the listeners are for", inPolicy)
 	case p.Certificates == ExistingSecret && p.SecretName == "":
-		return errors.New("certificates: ExistingSecret needs secretName; name the Secret in the Gateway's namespace")
+		return fmt.Errorf("certificates: ExistingSecret needs secretName; name the Secret, which stands in the Gateway's namespace, %s", inPolicy)
 	case p.Certificates != ExistingSecret && p.SecretName != "":
 		return errors.New("secretName needs certificates: ExistingSecret")
 	}

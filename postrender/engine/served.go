@@ -195,7 +195,7 @@ func (r *run) attach(route *Route, g *gateway, l *SourceListener, hostname strin
 	case l.lost != "":
 		return refuse(ReasonHostnameConflict, "%s", l.lost)
 	case !admitsKind(l, route.Kind):
-		return refuse(reasonWrongKind, "listener %s (%s) does not take %ss; name another listener in the parentRef", l.Name, l.Protocol, route.Kind)
+		return refuse(reasonWrongKind, "listener %s (%s) does not take %ss; %s", l.Name, l.Protocol, route.Kind, g.wayFor(route.Kind))
 	case !intersects(l.Hostname, hostname):
 		return refuse(ReasonNoHostname, "listener %s answers %s only; add the hostname to a listener, or remove sectionName and port from the parentRef", l.Name, l.Hostname)
 	case !covers(l.Hostname, hostname) && route.Kind != KindTLSRoute:
@@ -212,6 +212,19 @@ func (r *run) attach(route *Route, g *gateway, l *SourceListener, hostname strin
 		return refuse(ReasonPending, "whether listener %s admits %s depends on a namespace that is not known; add --namespace", l.Name, namespaceOf(&route.Meta))
 	}
 	return accept(l.Name)
+}
+
+// wayFor says how a route comes to a listener that takes its kind.
+func (g *gateway) wayFor(kind string) string {
+	switch {
+	case slices.ContainsFunc(g.standAndHand(), func(l SourceListener) bool { return admitsKind(&l, kind) }):
+		return "name another listener in the parentRef"
+	case kind != KindTLSRoute:
+		return "remove sectionName and port from the parentRef to get a listener of its own"
+	case g.policy.Certificates == Edge:
+		return "certificates: Edge makes none that does, so choose another mode, or write a TLS listener by hand"
+	}
+	return "no listener there takes TLSRoutes, so add the hostname to passthrough in the policy, or write a listener by hand (protocol TLS, tls.mode Passthrough); a parentRef that names a listener must name that one"
 }
 
 func (r *run) describeAdmitted(g *gateway, l *SourceListener) string {

@@ -41,7 +41,7 @@ func (r *run) answerTLS(route *Route, g *gateway, c claim) {
 	if len(listeners) == 0 {
 		switch {
 		case c.pinned():
-			r.verdict(c, refuse(ReasonNoMatchingParent, "%s has no listener %s; name one that it has", g, pin(c.parent)))
+			r.verdict(c, refuse(ReasonNoMatchingParent, "%s has no listener %s; %s", g, pin(c.parent), g.wayFor(route.Kind)))
 		default:
 			r.verdict(c, refuse(ReasonNotAllowed, "%s has no TLS listener for a TLSRoute; add the hostname to passthrough in its policy, or write a listener by hand (protocol TLS, tls.mode Passthrough)", g))
 		}
