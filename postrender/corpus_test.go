@@ -10,8 +10,9 @@ import (
 )
 
 // TestCorpus renders the streams of real charts, as Helm 3 and Helm 4 hand them
-// over, if there is a folder with them: NAME.helm3.yaml and NAME.helm4.yaml. What is not a Gateway comes out as it went in, a second run changes
-// nothing, and both Helms get the same plan.
+// over, if there is a folder with them: NAME.helm3.yaml and NAME.helm4.yaml.
+// What is not a Gateway comes out as it went in, a second run changes nothing,
+// and both Helms get the same plan.
 func TestCorpus(t *testing.T) {
 	const corpus = "../../shared/corpus"
 	files, _ := filepath.Glob(corpus + "/*.helm3.yaml")
