@@ -1,75 +1,17 @@
 package postrender
 
-import (
-	"reflect"
-
-	yaml "go.yaml.in/yaml/v3"
-)
+import yaml "go.yaml.in/yaml/v3"
 
 // change is one change of one document.
 type change interface {
 	// want changes the decoded document into what the text is to say.
 	want(root any) error
-	// splices returns texts that might say it, with as little changed as can
-	// be, best first. They are guesses: every one is read back.
-	splices(t *tree) [][]byte
-	// rewrite changes the nodes, for want of a splice.
+	// splices returns what might be replaced in the text to say it, as little as
+	// can be, best first. They are guesses: every one is read back.
+	splices(t *tree) [][]span
+	// rewrite changes the nodes, for want of a splice, where wanted is the
+	// decoded document with this change in it, and those before it.
 	rewrite(root *yaml.Node, wanted any) error
-}
-
-// editError is why a change cannot be made, and what to do.
-type editError struct{ message, fix string }
-
-func (e *editError) Error() string { return e.message }
-
-var errNoEdit = &editError{
-	"its YAML cannot be edited without changing other parts of the document",
-	"write the listeners and annotations of the manifest without aliases, merge keys and directives",
-}
-
-func noMapping(at keyPath) error {
-	return &editError{at.String() + " is missing or no mapping", "correct the manifest"}
-}
-
-// apply returns the text with the change in it. Whatever way it was made, the
-// new text says what the old one said and the change, and nothing else.
-func apply(text []byte, c change) ([]byte, error) {
-	t, err := parse(text)
-	if err != nil {
-		return nil, err
-	}
-	wanted, err := t.decode()
-	if err != nil {
-		return nil, err
-	}
-	if err := c.want(wanted); err != nil {
-		return nil, err
-	}
-	for _, candidate := range c.splices(t) {
-		if says(candidate, wanted) {
-			return candidate, nil
-		}
-	}
-	for _, flatten := range []bool{false, true} {
-		candidate, err := rewrite(text, c, wanted, flatten)
-		if err == nil && says(candidate, wanted) {
-			return candidate, nil
-		}
-	}
-	return nil, errNoEdit
-}
-
-// says tells whether a text is one document that decodes to the value.
-func says(text []byte, wanted any) bool {
-	if len(split(text)) != 1 {
-		return false
-	}
-	t, err := parse(text)
-	if err != nil {
-		return false
-	}
-	got, err := t.decode()
-	return err == nil && reflect.DeepEqual(got, wanted)
 }
 
 // setItems takes items out of a list and puts others at its end.
@@ -96,7 +38,7 @@ func (c setItems) want(root any) error {
 	return nil
 }
 
-func (c setItems) splices(t *tree) [][]byte {
+func (c setItems) splices(t *tree) [][]span {
 	p, found := t.locate(c.at)
 	switch {
 	case !found:
@@ -159,7 +101,7 @@ func (c setText) want(root any) error {
 	return nil
 }
 
-func (c setText) splices(t *tree) [][]byte {
+func (c setText) splices(t *tree) [][]span {
 	p, found := t.locate(c.at)
 	switch {
 	case !found:
@@ -213,7 +155,7 @@ func (c setItem) want(root any) error {
 	return nil
 }
 
-func (c setItem) splices(*tree) [][]byte { return nil }
+func (c setItem) splices(*tree) [][]span { return nil }
 
 func (c setItem) rewrite(root *yaml.Node, _ any) error {
 	items, err := reach(root, c.at[:len(c.at)-1])

@@ -48,49 +48,42 @@ func parentOf(at engine.Placed) identity {
 }
 
 // companions adds, replaces and drops the documents of the plan's objects.
-func (e *editor) companions(plan *engine.Plan) error {
+func (e *editor) companions(plan *engine.Plan) {
 	gone := map[*object]bool{}
 	for _, c := range companionsOf(plan) {
 		o := e.find(c.identity, "")
-		var err error
 		switch {
 		case o == nil && c.action != engine.Remove:
 			e.add(c)
 		case o != nil && c.action == engine.Update:
-			err = e.replace(o, c.object)
+			e.replace(o, c.object)
 		case o != nil && c.action == engine.Remove:
 			gone[o] = true
-		}
-		if err != nil {
-			return err
 		}
 	}
 	// The last first, so that no item of a List changes its place before its turn.
 	for _, o := range slices.Backward(e.stream.objects) {
 		if gone[o] {
-			if err := e.replace(o, nil); err != nil {
-				return err
-			}
+			e.replace(o, nil)
 		}
 	}
-	return nil
 }
 
 // replace puts another object in the place of one, or nothing where it is nil.
-func (e *editor) replace(o *object, with map[string]any) error {
+func (e *editor) replace(o *object, with map[string]any) {
 	if with != nil && o.filename != "" {
 		annotate(with, filenameAnnotation, o.filename)
 	}
 	if len(o.path) > 0 {
-		return e.apply(o, setItem{o.path, with})
+		e.edit(o, setItem{o.path, with})
+		return
 	}
-	above, _, below := parts(e.text(o.document))
+	above, _, below := parts(e.stream.documents[o.document])
 	if with == nil {
 		e.texts[o.document] = below
-		return nil
+		return
 	}
 	e.texts[o.document] = slices.Concat(above, Encode(with), below)
-	return nil
 }
 
 // add writes a new document. It comes from the folder of its parent's template,

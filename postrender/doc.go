@@ -14,7 +14,7 @@
 //	parse.go, decode.go, path.go   a document as nodes, and as maps
 //	stream.go, identity.go  the objects in it, for the engine
 //	edit.go, companions.go  what the plan changes, document by document
-//	change.go             one change, proven right
+//	apply.go, change.go   the changes of a document, proven right
 //	splice.go, flow.go    a change as text
 //	rewrite.go            a change as nodes, where the text cannot show it
 //	encode.go, scalar.go  what we add, as YAML

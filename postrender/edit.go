@@ -3,6 +3,7 @@ package postrender
 import (
 	"bytes"
 	"errors"
+	"maps"
 	"slices"
 
 	"github.com/gatewright/gatewright/postrender/engine"
@@ -11,21 +12,18 @@ import (
 // Edit carries out a plan on the stream and returns what is to be written. An
 // error is an [*engine.Error]: an edit that could not be proven right.
 func (s *Stream) Edit(plan *engine.Plan) (*Result, error) {
-	e := &editor{stream: s, objects: map[identity][]*object{}, texts: map[int][]byte{}}
+	e := &editor{stream: s, objects: map[identity][]*object{}, edits: map[int][]edit{}, texts: map[int][]byte{}}
 	for _, o := range s.objects {
 		e.objects[o.identity] = append(e.objects[o.identity], o)
 	}
 	for _, g := range plan.Gateways {
-		if err := e.gateway(engine.KindGateway, g); err != nil {
-			return nil, err
-		}
+		e.gateway(engine.KindGateway, g)
 	}
 	for _, g := range plan.ListenerSets {
-		if err := e.gateway(engine.KindListenerSet, g); err != nil {
-			return nil, err
-		}
+		e.gateway(engine.KindListenerSet, g)
 	}
-	if err := e.companions(plan); err != nil {
+	e.companions(plan)
+	if err := e.apply(); err != nil {
 		return nil, err
 	}
 	return newResult(plan, e.segments()), nil
@@ -35,15 +33,15 @@ func (s *Stream) Edit(plan *engine.Plan) (*Result, error) {
 type editor struct {
 	stream  *Stream
 	objects map[identity][]*object // most are there once
+	edits   map[int][]edit         // of documents, in order
 	texts   map[int][]byte         // documents that were edited
 	added   [][]byte               // new documents
 }
 
-func (e *editor) text(document int) []byte {
-	if text, edited := e.texts[document]; edited {
-		return text
-	}
-	return e.stream.documents[document]
+// edit is a change that is made for an object.
+type edit struct {
+	object *object
+	change change
 }
 
 // find returns the object of an identity, or nil. Of several it takes the one
@@ -60,21 +58,18 @@ func (e *editor) find(wanted identity, source string) *object {
 }
 
 // gateway edits one Gateway or ListenerSet.
-func (e *editor) gateway(kind string, plan engine.GatewayPlan) error {
+func (e *editor) gateway(kind string, plan engine.GatewayPlan) {
 	o := e.find(identity{engine.GatewayGroup, kind, plan.Namespace, plan.Name}, plan.Source)
 	if o == nil {
-		return nil // it stands in another stream of the same plan
+		return // it stands in another stream of the same plan
 	}
 	if was, _ := annotationsOf(o.value)[engine.AnnotationRendered].(string); was != plan.Rendered {
 		at := o.path.child("metadata", "annotations")
-		if err := e.apply(o, setText{at, engine.AnnotationRendered, plan.Rendered}); err != nil {
-			return err
-		}
+		e.edit(o, setText{at, engine.AnnotationRendered, plan.Rendered})
 	}
 	if c, changes := listenerChange(o, plan.Listeners); changes {
-		return e.apply(o, c)
+		e.edit(o, c)
 	}
-	return nil
 }
 
 // listenerChange returns what changes in a list of listeners, if anything
@@ -101,18 +96,39 @@ func listenerChange(o *object, listeners []engine.Listener) (c setItems, changes
 	return c, changes
 }
 
-// apply changes the document of an object.
-func (e *editor) apply(o *object, c change) error {
-	text, err := apply(e.text(o.document), c)
-	if err != nil {
-		failure := &engine.Error{Object: o.String(), Source: o.source, Message: err.Error()}
-		if cause, is := errors.AsType[*editError](err); is {
-			failure.Fix = cause.fix
+// edit notes a change of the document of an object.
+func (e *editor) edit(o *object, c change) {
+	e.edits[o.document] = append(e.edits[o.document], edit{o, c})
+}
+
+// apply makes the changes of each document.
+func (e *editor) apply() error {
+	for _, document := range slices.Sorted(maps.Keys(e.edits)) {
+		edits := e.edits[document]
+		var changes []change
+		for _, edit := range edits {
+			changes = append(changes, edit.change)
 		}
-		return failure
+		text, err := apply(e.stream.documents[document], changes...)
+		if err != nil {
+			return failure(edits, err)
+		}
+		e.texts[document] = text
 	}
-	e.texts[o.document] = text
 	return nil
+}
+
+// failure says of which object an error is.
+func failure(edits []edit, err error) error {
+	o := edits[0].object
+	if wrong, is := errors.AsType[*changeError](err); is {
+		o = edits[wrong.index].object
+	}
+	failure := &engine.Error{Object: o.String(), Source: o.source, Message: err.Error()}
+	if cause, is := errors.AsType[*editError](err); is {
+		failure.Fix = cause.fix
+	}
+	return failure
 }
 
 // segments returns the texts of the stream. What stands side by side in the

@@ -9,7 +9,7 @@ import (
 
 // insertFlow adds an entry at the end of a flow collection, on a line of its
 // own where the last entry has one.
-func (t *tree) insertFlow(n *yaml.Node, entry string) [][]byte {
+func (t *tree) insertFlow(n *yaml.Node, entry string) [][]span {
 	open := t.offset(n)
 	closing, found := flowEnd(t.text, open)
 	if !found {
@@ -25,9 +25,9 @@ func (t *tree) insertFlow(n *yaml.Node, entry string) [][]byte {
 	if len(n.Content) > 0 {
 		gap = t.gap(n)
 	}
-	return [][]byte{
-		t.replace(span{last, last, comma + gap + entry}),
-		t.replace(span{closing, closing, comma + " " + entry}), // a comment ends the last line
+	return [][]span{
+		{{last, last, comma + gap + entry}},
+		{{closing, closing, comma + " " + entry}}, // a comment ends the last line
 	}
 }
 
@@ -46,7 +46,7 @@ func (t *tree) gap(n *yaml.Node) string {
 }
 
 // setFlowItems takes items out of a flow list and adds others at its end.
-func (t *tree) setFlowItems(n *yaml.Node, remove map[int]bool, add []any) [][]byte {
+func (t *tree) setFlowItems(n *yaml.Node, remove map[int]bool, add []any) [][]span {
 	entries := flowEntries(add, listenerKeys)
 	gap := t.gap(n)
 	if len(remove) == 0 {
@@ -70,12 +70,12 @@ func (t *tree) setFlowItems(n *yaml.Node, remove map[int]bool, add []any) [][]by
 		all = append(all, string(t.text[from:to+1]))
 	}
 	last := len(bytes.TrimRight(t.text[:closing], " \t\r\n"))
-	return [][]byte{t.replace(span{t.offset(n.Content[0]), last, strings.Join(append(all, entries...), ","+gap)})}
+	return [][]span{{{t.offset(n.Content[0]), last, strings.Join(append(all, entries...), ","+gap)}}}
 }
 
 // fillFlow gives a value to a key of a flow mapping whose value is null or
 // empty.
-func (t *tree) fillFlow(n *yaml.Node, value any) [][]byte {
+func (t *tree) fillFlow(n *yaml.Node, value any) [][]span {
 	at := t.offset(n)
 	end := at + len(n.Value)
 	if n.Kind != yaml.ScalarNode {
@@ -85,14 +85,14 @@ func (t *tree) fillFlow(n *yaml.Node, value any) [][]byte {
 		}
 		end = closing + 1
 	}
-	return [][]byte{
-		t.replace(span{at, end, flow(value, listenerKeys)}),
-		t.replace(span{at, end, " " + flow(value, listenerKeys)}), // there was nothing behind the colon
+	return [][]span{
+		{{at, end, flow(value, listenerKeys)}},
+		{{at, end, " " + flow(value, listenerKeys)}}, // there was nothing behind the colon
 	}
 }
 
 // replaceScalar replaces a scalar that stands on one line.
-func (t *tree) replaceScalar(n *yaml.Node, inFlow bool, value string) [][]byte {
+func (t *tree) replaceScalar(n *yaml.Node, inFlow bool, value string) [][]span {
 	at := t.offset(n)
 	end, found := scalarEnd(t.text, at, inFlow)
 	if !found || n.Kind != yaml.ScalarNode {
@@ -102,7 +102,7 @@ func (t *tree) replaceScalar(n *yaml.Node, inFlow bool, value string) [][]byte {
 	if inFlow {
 		with = doubleQuote(value)
 	}
-	return [][]byte{t.replace(span{at, end, with}), t.replace(span{at, end, " " + with})}
+	return [][]span{{{at, end, with}}, {{at, end, " " + with}}}
 }
 
 // flowEnd returns the offset of the bracket that closes the one at an offset.

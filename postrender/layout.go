@@ -49,6 +49,16 @@ func content(text []byte) int {
 	return len(text)
 }
 
+// contentEnd returns where the content of a document ends: at its "..." line
+// if it has one, else with the text.
+func contentEnd(text []byte) int {
+	last := bytes.LastIndexByte(bytes.TrimSuffix(text, []byte("\n")), '\n') + 1
+	if isEnd(text[last:]) {
+		return last
+	}
+	return len(text)
+}
+
 // onlyDirectives tells whether a text holds directives and no content.
 func onlyDirectives(text []byte) bool {
 	text = bytes.TrimPrefix(text, byteOrderMark)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"unicode/utf8"
 
 	yaml "go.yaml.in/yaml/v3"
 )
@@ -16,6 +17,8 @@ type tree struct {
 	text []byte
 	base int        // where the YAML begins in text
 	line []int      // where the lines begin in text
+	wide bool       // whether it holds more than ASCII
+	end  int        // where the content ends in text
 	root *yaml.Node // nil if the document has no content
 	// document is the node around root that holds comments.
 	document *yaml.Node
@@ -48,7 +51,7 @@ func parse(text []byte) (*tree, error) {
 	case !errors.Is(err, io.EOF):
 		return nil, syntax(err)
 	}
-	return &tree{text: text, base: base, document: &document, root: document.Content[0]}, nil
+	return &tree{text: text, base: base, document: &document, root: document.Content[0], end: contentEnd(text)}, nil
 }
 
 // withoutVersion makes a comment of a %YAML directive: the parser accepts one
@@ -88,6 +91,9 @@ func syntax(err error) *syntaxError {
 // offset returns where a node begins in the text.
 func (t *tree) offset(n *yaml.Node) int {
 	at := t.lineStart(n)
+	if !t.wide { // a List of JSON may be one long line
+		return min(at+max(n.Column-1, 0), len(t.text))
+	}
 	for column := 1; column < n.Column && at < len(t.text); column++ {
 		at += runeLen(t.text[at])
 	}
@@ -98,6 +104,7 @@ func (t *tree) offset(n *yaml.Node) int {
 func (t *tree) lineStart(n *yaml.Node) int {
 	if t.line == nil {
 		t.line = lineStarts(t.text, t.base)
+		t.wide = bytes.ContainsFunc(t.text, func(r rune) bool { return r >= utf8.RuneSelf })
 	}
 	if n.Line < 1 || n.Line > len(t.line) {
 		return len(t.text)

@@ -67,7 +67,7 @@ type place struct {
 // locate follows a path that ends with a key. It fails where the way leads
 // through an alias, a merge or a missing value.
 func (t *tree) locate(p keyPath) (place, bool) {
-	node, after := t.root, t.end()
+	node, after := t.root, t.end
 	for _, step := range p[:len(p)-1] {
 		i := childIndex(node, step)
 		if i < 0 {

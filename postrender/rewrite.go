@@ -2,16 +2,17 @@ package postrender
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 
 	yaml "go.yaml.in/yaml/v3"
 )
 
-// rewrite makes a change in the nodes of a document and encodes it anew. What
+// rewrite makes changes in the nodes of a document and encodes it anew. What
 // stands above the content stays as it is. With flatten every alias becomes a
 // copy of what it stands for, so that a change of one does not change the other.
-func rewrite(text []byte, c change, wanted any, flatten bool) ([]byte, error) {
+func rewrite(text []byte, changes []change, flatten bool) ([]byte, error) {
 	above, inner, below := parts(text)
 	if bytes.HasPrefix(above, []byte("%")) || bytes.Contains(above, []byte("\n%")) {
 		return nil, errNoEdit // the encoder knows no directives
@@ -20,9 +21,15 @@ func rewrite(text []byte, c change, wanted any, flatten bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	prepare(t.root, flatten)
-	if err := c.rewrite(t.root, wanted); err != nil {
+	wanted, err := t.decode()
+	if err != nil {
 		return nil, err
+	}
+	prepare(t.root, flatten)
+	for _, c := range changes {
+		if err := errors.Join(c.want(wanted), c.rewrite(t.root, wanted)); err != nil {
+			return nil, err
+		}
 	}
 	var body bytes.Buffer
 	encoder := yaml.NewEncoder(&body)
@@ -40,7 +47,7 @@ func rewrite(text []byte, c change, wanted any, flatten bool) ([]byte, error) {
 // parts cuts the text of a document into the separator and the comments above
 // its content, the content, and the line that ends it.
 func parts(text []byte) (above, inner, below []byte) {
-	head, end := content(text), (&tree{text: text}).end()
+	head, end := content(text), contentEnd(text)
 	above, inner, below = text[:head], text[head:end], text[end:]
 	if head > 0 && text[head-1] != '\n' { // on one line with the separator
 		above = slices.Concat(bytes.TrimRight(above, " \t"), []byte("\n"))

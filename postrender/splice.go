@@ -2,6 +2,7 @@ package postrender
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -15,11 +16,11 @@ type span struct {
 	with     string
 }
 
-// replace returns the text with the spans replaced. They stand in order and do
-// not overlap.
-func (t *tree) replace(spans ...span) []byte {
+// replace returns the text with the spans replaced, which do not overlap.
+func (t *tree) replace(spans []span) []byte {
 	var out []byte
 	at := 0
+	slices.SortStableFunc(spans, func(a, b span) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(a.to, b.to)) })
 	for _, s := range spans {
 		if s.from < at || s.to < s.from || s.to > len(t.text) {
 			return nil // a wrong guess: no document says what is wanted
@@ -48,16 +49,6 @@ func (t *tree) lineBreak(at int) string {
 	return "\n"
 }
 
-// end returns where the content of the document ends: at its "..." line if it
-// has one, else with the text.
-func (t *tree) end() int {
-	last := bytes.LastIndexByte(bytes.TrimSuffix(t.text, []byte("\n")), '\n') + 1
-	if isEnd(t.text[last:]) {
-		return last
-	}
-	return len(t.text)
-}
-
 // behind returns where a block collection ends, given the offset of the last
 // thing in it, of the line that follows it, and the column of its keys or more.
 // The first offset is right behind its last line; the others are where lines
@@ -81,7 +72,7 @@ func (t *tree) behind(last, end, column int) (int, []int) {
 }
 
 // addKey adds a key to a mapping, at its end.
-func (t *tree) addKey(m *yaml.Node, after int, key string, value any) [][]byte {
+func (t *tree) addKey(m *yaml.Node, after int, key string, value any) [][]span {
 	if isFlow(m) {
 		return t.insertFlow(m, flowPair(key, value))
 	}
@@ -94,9 +85,9 @@ func (t *tree) addKey(m *yaml.Node, after int, key string, value any) [][]byte {
 	if start := t.lineStart(m.Content[0]); isBlank(t.text[start:t.offset(m.Content[0])]) {
 		points = append(points, start)
 	}
-	var out [][]byte
+	var out [][]span
 	for _, point := range points {
-		out = append(out, t.replace(t.lines(point, block)))
+		out = append(out, []span{t.lines(point, block)})
 	}
 	return out
 }
@@ -106,7 +97,7 @@ func (t *tree) addKey(m *yaml.Node, after int, key string, value any) [][]byte {
 var emptyValue = regexp.MustCompile(`^[ \t]*:([ \t]*(?:null|Null|NULL|~|\[[ \t]*\]|\{[ \t]*\}))?[ \t]*(?:#[^\r\n]*)?(?:\r?\n|$)`)
 
 // fillKey gives a value to a key whose value is null or empty.
-func (t *tree) fillKey(p place, value any) [][]byte {
+func (t *tree) fillKey(p place, value any) [][]span {
 	if isFlow(p.parent) {
 		return t.fillFlow(p.value, value)
 	}
@@ -122,7 +113,7 @@ func (t *tree) fillKey(p place, value any) [][]byte {
 	}
 	indent := p.key.Column - 1
 	block := encodeUnder(value, indent, t.style(0))
-	return [][]byte{t.replace(append(spans, t.lines(colon+found[1], block))...)}
+	return [][]span{append(spans, t.lines(colon+found[1], block))}
 }
 
 // itemStart returns where the line begins on which the dash of an item stands.
@@ -138,7 +129,7 @@ func (t *tree) itemStart(n *yaml.Node) int {
 }
 
 // setBlockItems takes items out of a block list and adds others at its end.
-func (t *tree) setBlockItems(p place, remove map[int]bool, add []any) [][]byte {
+func (t *tree) setBlockItems(p place, remove map[int]bool, add []any) [][]span {
 	items := p.value.Content
 	start := t.itemStart(items[0])
 	dash := skipBlanks(t.text, start)
@@ -148,9 +139,9 @@ func (t *tree) setBlockItems(p place, remove map[int]bool, add []any) [][]byte {
 	indent := p.key.Column - 1
 	block := encodeItems(add, dash-start, t.style(dash-start-indent))
 	end, points := t.behind(t.offset(items[len(items)-1]), p.afterValue, indent+1)
-	var out [][]byte
+	var out [][]span
 	for _, point := range points {
-		out = append(out, t.replace(append(t.cuts(items, remove, end), t.lines(point, block))...))
+		out = append(out, append(t.cuts(items, remove, end), t.lines(point, block)))
 	}
 	return out
 }
