@@ -78,7 +78,7 @@ func misplaced(root *cobra.Command, args []string, err error) error {
 func (a *app) finish(cmd *cobra.Command, err error) int {
 	lines := errorLines(err)
 	for _, line := range lines {
-		fmt.Fprintln(a.stderr, "gatewright: "+line)
+		say(a.stderr, "gatewright: "+line)
 	}
 	if len(lines) > 0 && cmd.Name() == postRenderName && a.tellHelm(cmd.Context(), lines) {
 		return exitDone

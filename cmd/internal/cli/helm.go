@@ -85,7 +85,7 @@ func (h *helmCall) wantsDocument(input []byte) bool {
 // error is in the output, so that the exit code has to be 0.
 func (a *app) tellHelm(ctx context.Context, lines []string) bool {
 	if err := a.helm.log(lines); err != nil {
-		fmt.Fprintln(a.stderr, "gatewright: "+oneLine(err.Error()))
+		say(a.stderr, "gatewright: "+oneLine(err.Error()))
 	}
 	if a.helm.plugin4 && a.input == nil {
 		// The command line is wrong, so nothing is read yet. What reading gives
@@ -127,7 +127,7 @@ func (a *app) tellTerminal(lines []string) {
 	}
 	defer tty.Close()
 	for _, line := range lines {
-		_, _ = tty.WriteString("gatewright: " + line + "\n")
+		say(tty, "gatewright: "+line)
 	}
 }
 

@@ -94,7 +94,7 @@ func (a *app) tell(plan *engine.Plan) error {
 		lines = append(lines, findingLine(f))
 	}
 	for _, line := range lines {
-		fmt.Fprintln(a.stderr, line)
+		say(a.stderr, line)
 	}
 	a.tellTerminal(lines)
 	return a.helm.log(append(lines, "done: "+summary(plan)))

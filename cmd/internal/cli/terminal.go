@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"io"
 	"os"
 
 	"golang.org/x/term"
@@ -33,11 +34,24 @@ func lookOf(stdout any) look {
 	if !isTerminal(stdout) {
 		return look{}
 	}
-	width, _, err := term.GetSize(int(stdout.(*os.File).Fd()))
-	if err != nil {
-		width = 0
+	return look{colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", width: widthOf(stdout)}
+}
+
+// widthOf is the width of stream if it is a terminal, or 0.
+func widthOf(stream any) int {
+	if !isTerminal(stream) {
+		return 0
 	}
-	return look{colour: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb", width: width}
+	width, _, err := term.GetSize(int(stream.(*os.File).Fd()))
+	if err != nil {
+		return 0
+	}
+	return width
+}
+
+// say writes a message. Where nobody has a width it is one line.
+func say(w io.Writer, message string) {
+	_, _ = io.WriteString(w, wrap(message, "", "    ", widthOf(w)))
 }
 
 // tone is the meaning that a colour adds to words; the words alone say it too.
