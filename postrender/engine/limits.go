@@ -85,11 +85,11 @@ func (r *run) overLimit(g *gateway, listeners []Listener, over []excess, limit i
 		if len(g.hand)+ours <= limit || (r.snapshot.Complete && l.newness() == 0) {
 			continue
 		}
-		out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s has %d listeners, and %d is the limit; spread the hostnames over more Gateways", g, len(g.hand)+ours-1, limit)})
+		out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s has %d listeners, and %d is the limit; %s", g, len(g.hand)+ours-1, limit, g.roomier())})
 	}
 	for i := range out {
 		out[i].err = gatewayError(g.Gateway, fmt.Sprintf("it would have %d listeners (%d hand-written, %d computed), and %d is the limit", len(g.hand)+ours, len(g.hand), ours, limit),
-			"spread the hostnames over more Gateways, or serve some by a hand-written wildcard listener")
+			g.roomier())
 	}
 	return out
 }

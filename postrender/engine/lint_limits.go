@@ -9,7 +9,7 @@ const apiListeners = 64
 // that is past its limit already.
 func (r *linter) lintLimit(g *gateway) {
 	count, limit := len(r.endpoints[g]), g.policy.MaxListeners
-	const cure = "spread the hostnames over more Gateways, or serve some by a wildcard listener"
+	cure := g.roomier()
 	switch {
 	case count > apiListeners:
 		r.find(Critical, CodePastLimit, &g.Meta, fmt.Sprintf("it has %d listeners, and the API server takes %d and refuses the whole %s; %s", count, apiListeners, g.Kind, cure))
@@ -18,4 +18,13 @@ func (r *linter) lintLimit(g *gateway) {
 	case count*8 >= limit*7:
 		r.find(Warning, CodeNearLimit, &g.Meta, fmt.Sprintf("it has %d of the %d listeners that it may have; in time, %s", count, limit, cure))
 	}
+}
+
+// roomier says how a parent does with fewer listeners.
+func (g *gateway) roomier() string {
+	const more = "spread the hostnames over more Gateways or ListenerSets"
+	if isApexMode(g.policy.Certificates) {
+		return more
+	}
+	return more + ", or serve some by a wildcard listener (certificates: Wildcard, or one written by hand)"
 }
