@@ -47,14 +47,19 @@ func parentOf(at engine.Placed) identity {
 	return identity{engine.GatewayGroup, kind, parent.Namespace, parent.Name}
 }
 
-// companions adds, replaces and drops the documents of the plan's objects.
+// companions adds, replaces and drops the documents of the plan's objects. An
+// object is new in the stream that holds its parent, and only if it stands in no
+// other stream of the plan.
 func (e *editor) companions(plan *engine.Plan) {
 	gone := map[*object]bool{}
 	for _, c := range companionsOf(plan) {
-		o := e.find(c.identity, "")
+		var o *object
+		if all := e.objects[c.identity]; len(all) > 0 {
+			o = all[0]
+		}
 		switch {
-		case o == nil && c.action != engine.Remove:
-			e.add(c)
+		case c.action == engine.Add && o == nil && e.parents[c.parent] != nil:
+			e.add(c, e.parents[c.parent])
 		case o != nil && c.action == engine.Update:
 			e.replace(o, c.object)
 		case o != nil && c.action == engine.Remove:
@@ -88,11 +93,10 @@ func (e *editor) replace(o *object, with map[string]any) {
 
 // add writes a new document. It comes from the folder of its parent's template,
 // said in the way in which the stream says such things.
-func (e *editor) add(c companion) {
+func (e *editor) add(c companion, parent *object) {
 	var text bytes.Buffer
 	text.WriteString("---\n")
-	switch parent := e.find(c.parent, ""); {
-	case parent == nil:
+	switch {
 	case parent.filename != "":
 		annotate(c.object, filenameAnnotation, beside(parent.filename))
 	case parent.comment != "":

@@ -12,10 +12,7 @@ import (
 // Edit carries out a plan on the stream and returns what is to be written. An
 // error is an [*engine.Error]: an edit that could not be proven right.
 func (s *Stream) Edit(plan *engine.Plan) (*Result, error) {
-	e := &editor{stream: s, objects: map[identity][]*object{}, edits: map[int][]edit{}, texts: map[int][]byte{}}
-	for _, o := range s.objects {
-		e.objects[o.identity] = append(e.objects[o.identity], o)
-	}
+	e := newEditor(s)
 	for _, g := range plan.Gateways {
 		e.gateway(engine.KindGateway, g)
 	}
@@ -33,6 +30,7 @@ func (s *Stream) Edit(plan *engine.Plan) (*Result, error) {
 type editor struct {
 	stream  *Stream
 	objects map[identity][]*object // most are there once
+	parents map[identity]*object   // of those that are planned
 	edits   map[int][]edit         // of documents, in order
 	texts   map[int][]byte         // documents that were edited
 	added   [][]byte               // new documents
@@ -44,25 +42,23 @@ type edit struct {
 	change change
 }
 
-// find returns the object of an identity, or nil. Of several it takes the one
-// from the source that the plan is about, or the first.
-func (e *editor) find(wanted identity, source string) *object {
-	all := e.objects[wanted]
-	if len(all) == 0 {
-		return nil
+func newEditor(s *Stream) *editor {
+	e := &editor{stream: s, objects: map[identity][]*object{}, parents: map[identity]*object{}, edits: map[int][]edit{}, texts: map[int][]byte{}}
+	for _, o := range s.objects {
+		e.objects[o.identity] = append(e.objects[o.identity], o)
 	}
-	if i := slices.IndexFunc(all, func(o *object) bool { return o.source == source }); i > 0 {
-		return all[i]
-	}
-	return all[0]
+	return e
 }
 
 // gateway edits one Gateway or ListenerSet.
 func (e *editor) gateway(kind string, plan engine.GatewayPlan) {
-	o := e.find(identity{engine.GatewayGroup, kind, plan.Namespace, plan.Name}, plan.Source)
-	if o == nil {
+	id := identity{engine.GatewayGroup, kind, plan.Namespace, plan.Name}
+	i := slices.IndexFunc(e.objects[id], func(o *object) bool { return o.index == plan.Index })
+	if i < 0 {
 		return // it stands in another stream of the same plan
 	}
+	o := e.objects[id][i]
+	e.parents[id] = o
 	if was, _ := annotationsOf(o.value)[engine.AnnotationRendered].(string); was != plan.Rendered {
 		at := o.path.child("metadata", "annotations")
 		e.edit(o, setText{at, engine.AnnotationRendered, plan.Rendered})

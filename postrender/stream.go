@@ -49,6 +49,8 @@ type object struct {
 	document int     // index in Stream.documents
 	path     keyPath // in the document; empty if it is the whole document
 	value    map[string]any
+	// index is that of the engine, which tells apart what has one name.
+	index int
 	// source is the template or file; the other two are how Helm 4 and Helm 3
 	// name it, "" if they do not.
 	source, filename, comment string
@@ -99,7 +101,8 @@ func Read(input []byte, options ReadOptions) (*Stream, error) {
 func (s *Stream) AddTo(snapshot *engine.Snapshot) error {
 	var errs []error
 	for _, o := range s.objects {
-		origin := engine.Origin{Namespace: s.options.Namespace, Source: o.source, Known: s.options.Known}
+		o.index = len(snapshot.Gateways) + len(snapshot.ListenerSets) // that of no other one, of whatever stream
+		origin := engine.Origin{Namespace: s.options.Namespace, Source: o.source, Known: s.options.Known, Index: o.index}
 		errs = append(errs, snapshot.Decode(o.value, origin))
 	}
 	return errors.Join(errs...)

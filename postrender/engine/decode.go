@@ -19,6 +19,8 @@ type Origin struct {
 	Source string
 	// Known marks an object of --snapshot.
 	Known bool
+	// Index tells the caller's objects apart, see [GatewayPlan].
+	Index int
 }
 
 // decoders maps a kind, with its group, to the function that reads it. Every
@@ -83,6 +85,7 @@ func (r reader) meta(kind string, origin Origin) Meta {
 		Annotations: m.texts("annotations"),
 		Source:      origin.Source,
 		Known:       origin.Known,
+		Index:       origin.Index,
 	}
 	if meta.Namespace == "" && kind != KindNamespace && kind != KindClusterIssuer {
 		meta.Namespace, meta.Implicit = origin.Namespace, true

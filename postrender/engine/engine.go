@@ -204,7 +204,7 @@ func sortedGateways(gateways []*Gateway) []*Gateway {
 		if order := compareMeta(&a.Meta, &b.Meta); order != 0 {
 			return order
 		}
-		return cmp.Compare(compact(a), compact(b))
+		return cmp.Or(cmp.Compare(compact(a), compact(b)), cmp.Compare(a.Index, b.Index))
 	})
 }
 

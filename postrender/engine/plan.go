@@ -50,6 +50,9 @@ type GatewayPlan struct {
 
 	// Source is the file or template of the Gateway.
 	Source string `json:"-"`
+	// Index is the one that its manifest was decoded with: where several have its
+	// name, this is the one that is planned.
+	Index int `json:"-"`
 	// Rendered is the value of the annotation gatewright.dev/rendered.
 	Rendered string `json:"-"`
 }

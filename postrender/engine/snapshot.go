@@ -69,6 +69,9 @@ type Meta struct {
 	// Known marks an object of --snapshot: knowledge that adds no claim and is
 	// never edited.
 	Known bool
+	// Index is that of its [Origin]. It decides nothing but which of two manifests
+	// that are the same in all else is planned.
+	Index int `json:"-"`
 }
 
 // Gateway is a Gateway, or a ListenerSet, as far as the engine reads it.
