@@ -54,7 +54,7 @@ func TestPolicyErrorsNameTheKey(t *testing.T) {
 
 func TestPolicyErrorsSayWhatWasMeant(t *testing.T) {
 	const head = "apiVersion: gatewright.dev/v1alpha1\nkind: Policy\n"
-	const begins = "a policy file begins with apiVersion: gatewright.dev/v1alpha1, kind: Policy, gateways:"
+	const begins = "a policy file begins with apiVersion: gatewright.dev/v1alpha1, kind: Policy, gateways: and a list of entries"
 	tests := []struct{ text, want string }{
 		{"", "it is empty; " + begins},
 		{"kind: Policy", "it is (none) Policy; " + begins},

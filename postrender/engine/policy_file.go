@@ -18,7 +18,7 @@ const (
 )
 
 // policyHead is what a Policy file begins with, for messages.
-const policyHead = "a policy file begins with apiVersion: " + PolicyAPIVersion + ", kind: " + PolicyKind + ", gateways:"
+const policyHead = "a policy file begins with apiVersion: " + PolicyAPIVersion + ", kind: " + PolicyKind + ", gateways: and a list of entries"
 
 // PolicyFile is a parsed Policy file.
 type PolicyFile struct {
@@ -85,7 +85,7 @@ func entriesOf(raw map[string]any) ([]any, error) {
 	case len(raw) == 0:
 		return nil, errors.New("it is empty; " + policyHead)
 	case ofEntry >= 0 && (version == nil || version == PolicyAPIVersion):
-		return nil, fmt.Errorf("%s belongs into an entry of gateways; %s and a list of entries", strays[ofEntry], policyHead)
+		return nil, fmt.Errorf("%s belongs into an entry of gateways; %s", strays[ofEntry], policyHead)
 	case version == nil && kind == nil:
 		return nil, errors.New("it has no apiVersion and no kind; " + policyHead)
 	case version != PolicyAPIVersion || kind != PolicyKind:
