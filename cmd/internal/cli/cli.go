@@ -111,6 +111,7 @@ Without a command, and with manifests piped in, it is a post-renderer.`,
 	root.SetErr(a.stderr)
 	root.AddCommand(a.postRenderCommand(), a.planCommand(), a.explainCommand(), a.versionCommand(), policyTopic())
 	root.SetHelpCommand(helpCommand())
+	a.foldHelp(root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
 		if cmd.Name() == "completion" {

@@ -19,7 +19,8 @@ func (a *app) explainCommand() *cobra.Command {
 		Long: `explain answers for one hostname: which objects ask for it, which listener and
 which Certificate serve it, or why not and what the owner can change. If nobody
 asks for it, it says what a route that did would get.`,
-		Example: `  helm template shop ./shop | gatewright explain shop.example.com --issuer letsencrypt
+		Example: `  helm template shop ./shop \
+    | gatewright explain shop.example.com --issuer letsencrypt
   gatewright explain shop.example.com -f manifests/`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {

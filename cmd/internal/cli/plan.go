@@ -26,8 +26,8 @@ func (a *app) planCommand() *cobra.Command {
 		Use:   "plan",
 		Short: "Show what a post-render would do, and why",
 		Long: `plan shows what a post-render of the same manifests would add, keep, update and
-remove, which claims it would serve or refuse, and why. It changes nothing and asks
-no cluster.
+remove, which claims it would serve or refuse, and why. It changes nothing and
+asks no cluster.
 
 The manifests are one release: what is not among them is unknown, not absent,
 unless --complete says that they are the whole cluster.`,

@@ -13,8 +13,8 @@ import (
 // policyKey is the help of one key of a policy.
 type policyKey struct{ name, byDefault, help string }
 
-const policyIntro = `A policy holds the settings for one Gateway. It is merged key by key from, highest
-first: command flags, the file of --policy, the Gateway's annotation
+const policyIntro = `A policy holds the settings for one Gateway. It is merged key by key from,
+highest first: command flags, the file of --policy, the Gateway's annotation
 gatewright.dev/policy (one entry as YAML or JSON, without match), the defaults.
 A Gateway that carries cert-manager's issuer annotation has a policy by that
 alone; a Gateway without any policy stays as it is, and a finding says so. A
@@ -56,7 +56,7 @@ func policyTable(keys []policyKey) string {
 	var b strings.Builder
 	for _, k := range keys {
 		b.WriteString(k.name + "  (default " + k.byDefault + ")\n")
-		b.WriteString(wrap(k.help, "    ", "    ", 88))
+		b.WriteString(wrap(k.help, "    ", "    ", 79))
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }

@@ -19,21 +19,22 @@ func (a *app) postRenderCommand() *cobra.Command {
 	var strict strictness
 	cmd := &cobra.Command{
 		Use:   postRenderName,
-		Short: "Read rendered manifests from stdin, write them with listeners and Certificates to stdout",
-		Long: `post-render reads rendered manifests from stdin and writes the same manifests to
-stdout, with the computed listeners in the Gateways and the Certificates beside
-them. What it does not change stays the same to the byte. If anything is wrong it
-writes nothing.
+		Short: "Add listeners and Certificates to the manifests on stdin",
+		Long: `post-render reads rendered manifests from stdin and writes the same manifests
+to stdout, with the computed listeners in the Gateways and the Certificates
+beside them. What it does not change stays the same to the byte. If anything is
+wrong it writes nothing.
 
-Findings go to stderr, which Helm hides: Helm 3 unless the command fails, Helm 4
-always. So they also go to the terminal of Helm, if it has one, and to --log-file.
-Helm 4 is told of an error by a document that it refuses, quoting the message
-(unless --helm-error=exit).`,
+Findings go to stderr, which Helm hides: Helm 3 unless the command fails, Helm
+4 always. So they also go to the terminal of Helm, if it has one, and to
+--log-file. Helm 4 is told of an error by a document that it refuses, quoting
+the message (unless --helm-error=exit).`,
 		Example: `  # Helm 3
   helm upgrade --install shop ./shop -n shop --post-renderer gatewright \
     --post-renderer-args --issuer=letsencrypt --post-renderer-args --namespace=shop
   # any pipe
-  helm template shop ./shop -n shop | gatewright post-render --issuer letsencrypt -n shop | kubectl apply -f -`,
+  helm template shop ./shop -n shop \
+    | gatewright post-render --issuer letsencrypt -n shop | kubectl apply -f -`,
 		Args: noArguments("post-render reads stdin, and a command stands before its flags"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := a.helm.check(); err != nil {

@@ -146,3 +146,20 @@ func TestTablesFitTheWidth(t *testing.T) {
 		})
 	}
 }
+
+func TestFold(t *testing.T) {
+	help := "Flags:\n      --set KEY=VALUE   value for the chart, KEY=VALUE\n  a long example | of a pipe\nUse a sentence  that is long\n"
+	tests := []struct {
+		width int
+		want  string
+	}{
+		{0, help},
+		{47, "Flags:\n      --set KEY=VALUE   value for the chart,\n                        KEY=VALUE\n  a long example | of a pipe\nUse a sentence  that is long\n"},
+		{54, help},
+	}
+	for _, test := range tests {
+		if diff := cmp.Diff(test.want, fold(help, test.width)); diff != "" {
+			t.Errorf("width %d (-want +got):\n%s", test.width, diff)
+		}
+	}
+}
