@@ -90,6 +90,8 @@ const (
 	CodePortOpened = "PortOpened"
 	// CodeOverlappingTLS: a listener presents the certificate of a wider one.
 	CodeOverlappingTLS = "OverlappingTLSConfig"
+	// CodeTwoWriters: two Certificates write one Secret.
+	CodeTwoWriters = "TwoWriters"
 	// CodeSharedSecret: listeners of different hostnames present one certificate.
 	CodeSharedSecret = "SharedSecret"
 	// CodeNoCertificate: a hand-written listener ends TLS without a certificate.

@@ -32,6 +32,9 @@ func (r *run) lint() {
 	l.lintWildcards()
 	l.lintTwoGateways()
 	l.lintBudget()
+	if len(l.managed) > 0 {
+		l.lintWriters()
+	}
 }
 
 func (r *linter) lintEndpoint(e *endpoint) {
