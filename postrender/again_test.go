@@ -92,11 +92,7 @@ func replaceDocs(t *testing.T, text string, before, after []string) string {
 // TestAgainInList changes and drops what was rendered and then put into a List.
 func TestAgainInList(t *testing.T) {
 	first := rendered(t, stream(edge, route("a", "a.example.com"), route("b", "b.example.com")), issuing("apps"))
-	list := "apiVersion: v1\nkind: List\nitems:\n"
-	for _, doc := range split([]byte(first)) {
-		body := strings.TrimPrefix(string(doc), "---\n")
-		list += "- " + strings.ReplaceAll(strings.TrimSuffix(body, "\n"), "\n", "\n  ") + "\n"
-	}
+	list := asList(first)
 	if got := rendered(t, list, issuing("apps")); got != list {
 		t.Errorf("the List changed:\n%s", cmp.Diff(list, got))
 	}
@@ -111,6 +107,16 @@ func TestAgainInList(t *testing.T) {
 	if strings.Contains(got, "a.example.com") || strings.Count(got, "kind: Certificate") != 2 || strings.Contains(got, "- a.example.com") {
 		t.Errorf("the Certificate of the old hostname is still there, or the others are not:\n%s", got)
 	}
+}
+
+// asList puts the documents of a stream into a List.
+func asList(text string) string {
+	list := "apiVersion: v1\nkind: List\nitems:\n"
+	for _, doc := range split([]byte(text)) {
+		body := strings.TrimPrefix(string(doc), "---\n")
+		list += "- " + strings.ReplaceAll(strings.TrimSuffix(body, "\n"), "\n", "\n  ") + "\n"
+	}
+	return list
 }
 
 // TestAgainListenerSet takes what was rendered into a ListenerSet out of it

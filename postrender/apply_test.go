@@ -44,7 +44,7 @@ func TestManyInList(t *testing.T) {
 	}{
 		{"block", func(n int) string { return manyInList(n, false) }, issuing("apps")},
 		{"JSON", func(n int) string { return manyInList(n, true) }, issuing("apps")},
-		{"Certificates in the List", func(n int) string { return inList(rendered(t, manyInList(n, false), issuing("apps"))) }, other},
+		{"Certificates in the List", func(n int) string { return asList(rendered(t, manyInList(n, false), issuing("apps"))) }, other},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			work := func(n int) float64 {
@@ -56,16 +56,6 @@ func TestManyInList(t *testing.T) {
 			}
 		})
 	}
-}
-
-// inList puts a List and the documents behind it into one List.
-func inList(text string) string {
-	docs := split([]byte(text))
-	list := string(docs[0])
-	for _, doc := range docs[1:] {
-		list += "- " + strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(string(doc), "---\n"), "\n"), "\n", "\n  ") + "\n"
-	}
-	return list
 }
 
 // TestApplyMixed makes changes at once of which some need another guess.

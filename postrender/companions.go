@@ -3,8 +3,10 @@ package postrender
 import (
 	"bytes"
 	"cmp"
+	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	"github.com/gatewright/gatewright/postrender/engine"
 )
@@ -50,20 +52,24 @@ func parentOf(at engine.Placed) identity {
 // companions adds, replaces and drops the documents of the plan's objects. An
 // object is new in the stream that holds its parent, and only if it stands in no
 // other stream of the plan.
-func (e *editor) companions(plan *engine.Plan) {
+func (e *editor) companions(plan *engine.Plan) error {
 	gone := map[*object]bool{}
 	for _, c := range companionsOf(plan) {
-		var o *object
-		if all := e.objects[c.identity]; len(all) > 0 {
-			o = all[0]
-		}
+		standing, parent := e.objects[c.identity], e.parents[c.parent]
 		switch {
-		case c.action == engine.Add && o == nil && e.parents[c.parent] != nil:
-			e.add(c, e.parents[c.parent])
-		case o != nil && c.action == engine.Update:
-			e.replace(o, c.object)
-		case o != nil && c.action == engine.Remove:
-			gone[o] = true
+		case c.action == engine.Add && len(standing) > 0:
+			return taken(c, standing[0])
+		case c.action == engine.Add && parent != nil:
+			e.add(c, parent)
+		}
+		for _, o := range standing { // all of them, if somebody wrote it twice
+			switch {
+			case !o.isLabelled():
+			case c.action == engine.Update:
+				e.replace(o, withForeign(c.object, o.value))
+			case c.action == engine.Remove:
+				gone[o] = true
+			}
 		}
 	}
 	// The last first, so that no item of a List changes its place before its turn.
@@ -71,6 +77,16 @@ func (e *editor) companions(plan *engine.Plan) {
 		if gone[o] {
 			e.replace(o, nil)
 		}
+	}
+	return nil
+}
+
+// taken is the error of a plan that would write over an object of somebody else.
+func taken(c companion, o *object) error {
+	return &engine.Error{
+		Object: o.String(), Source: o.source,
+		Message: "an object of this name must be added for " + c.parent.String() + ", and this one, which gatewright did not make, has its place",
+		Fix:     "give it another name, or remove it",
 	}
 }
 
@@ -89,6 +105,39 @@ func (e *editor) replace(o *object, with map[string]any) {
 		return
 	}
 	e.texts[o.document] = slices.Concat(above, Encode(with), below)
+}
+
+// isLabelled tells whether an object has the label of those that we made.
+func (o *object) isLabelled() bool {
+	label, _ := lookup(o.value, keyPath{"metadata", "labels", engine.LabelFor}).(string)
+	return label != ""
+}
+
+// withForeign returns an object with the labels and annotations that others gave
+// the one whose place it takes.
+func withForeign(now, was map[string]any) map[string]any {
+	out := maps.Clone(now)
+	metadata := map[string]any{}
+	if ours, isMap := now["metadata"].(map[string]any); isMap {
+		maps.Copy(metadata, ours)
+	}
+	out["metadata"] = metadata
+	for _, key := range []string{"labels", "annotations"} {
+		theirs, _ := lookup(was, keyPath{"metadata", key}).(map[string]any)
+		ours, _ := metadata[key].(map[string]any)
+		both := map[string]any{}
+		maps.Copy(both, theirs)
+		maps.DeleteFunc(both, func(name string, _ any) bool { return isOurKey(name) })
+		if maps.Copy(both, ours); len(both) > 0 {
+			metadata[key] = both
+		}
+	}
+	return out
+}
+
+// isOurKey tells whether a label or annotation is one that we write or leave out.
+func isOurKey(name string) bool {
+	return strings.HasPrefix(name, "gatewright.dev/") || strings.HasPrefix(name, "acme.cert-manager.io/http01-parentref")
 }
 
 // add writes a new document. It comes from the folder of its parent's template,

@@ -10,7 +10,8 @@ import (
 )
 
 // Edit carries out a plan on the stream and returns what is to be written. An
-// error is an [*engine.Error]: an edit that could not be proven right.
+// error is, or joins, [*engine.Error]: an edit that could not be proven right, or
+// an object that another one has the place of.
 func (s *Stream) Edit(plan *engine.Plan) (*Result, error) {
 	e := newEditor(s)
 	for _, g := range plan.Gateways {
@@ -19,8 +20,7 @@ func (s *Stream) Edit(plan *engine.Plan) (*Result, error) {
 	for _, g := range plan.ListenerSets {
 		e.gateway(engine.KindListenerSet, g)
 	}
-	e.companions(plan)
-	if err := e.apply(); err != nil {
+	if err := errors.Join(e.companions(plan), e.apply()); err != nil {
 		return nil, err
 	}
 	return newResult(plan, e.segments()), nil

@@ -94,3 +94,65 @@ func editedStreams(t *testing.T, texts ...string) (out []string) {
 	}
 	return out
 }
+
+// TestForeignMetadata updates what was rendered before, to which others have
+// added labels and annotations since.
+func TestForeignMetadata(t *testing.T) {
+	first := rendered(t, stream(edge, route("a", "a.example.com")), issuing("apps"))
+	other := issuing("apps")
+	other.Policies.Flags["issuerRef"] = map[string]any{"name": "other"}
+	foreign := strings.NewReplacer(
+		"    gatewright.dev/for: edge\n  annotations:\n", "    gatewright.dev/for: edge\n    team: shop\n  annotations:\n    helm.sh/resource-policy: keep\n",
+		"    acme.cert-manager.io/http01-parentrefname: edge\n", "    acme.cert-manager.io/http01-parentrefname: edge\n    acme.cert-manager.io/http01-parentrefnamespace: old\n",
+	).Replace(first)
+	for _, in := range []string{foreign, asList(foreign)} {
+		got := rendered(t, in, other)
+		for part, n := range map[string]int{"team: shop\n": 1, "helm.sh/resource-policy: keep\n": 1, "name: other\n": 1, "name: letsencrypt\n": 0, "parentrefname: edge\n": 1, "parentrefnamespace": 0} {
+			if strings.Count(got, part) != n {
+				t.Errorf("not %d of %q in\n%s", n, part, got)
+			}
+		}
+		if again := rendered(t, got, other); again != got {
+			t.Errorf("the second run changed\n%s\nto\n%s", got, again)
+		}
+	}
+}
+
+// TestTwiceRendered updates and drops a Certificate that stands twice.
+func TestTwiceRendered(t *testing.T) {
+	a := route("a", "a.example.com")
+	docs := split([]byte(rendered(t, stream(edge, a), issuing("apps"))))
+	gateway, certificate := string(docs[0]), string(docs[2])
+	other := issuing("apps")
+	other.Policies.Flags["issuerRef"] = map[string]any{"name": "other"}
+	if got := rendered(t, gateway+certificate+"---\n"+a+certificate, other); strings.Count(got, "name: other\n") != 2 || strings.Contains(got, "name: letsencrypt\n") {
+		t.Errorf("not both are updated:\n%s", got)
+	}
+	if got := rendered(t, gateway+certificate+certificate, issuing("apps")); strings.Contains(got, "kind: Certificate") {
+		t.Errorf("not both are gone:\n%s", got)
+	}
+}
+
+// TestTaken carries out a plan that adds an object which stands there already.
+func TestTaken(t *testing.T) {
+	docs := split([]byte(rendered(t, stream(edge, route("a", "a.example.com")), issuing("apps"))))
+	certificate := "# Source: c/templates/cert.yaml\n" + strings.Replace(string(docs[2])[len("---\n"):], "gatewright.dev/for", "app", 1)
+	read, err := Read([]byte(stream(edge, route("a", "a.example.com"), certificate)), ReadOptions{Namespace: "apps"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var snapshot engine.Snapshot
+	if err := read.AddTo(&snapshot); err != nil {
+		t.Fatal(err)
+	}
+	snapshot.Certificates = nil
+	plan, err := engine.Compute(&snapshot, issuing("apps").Policies)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = read.Edit(plan)
+	want := "Certificate apps/edge-a-example-com-90fac53406be-tls (c/templates/cert.yaml): an object of this name must be added for Gateway apps/edge, and this one, which gatewright did not make, has its place; give it another name, or remove it"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}

@@ -111,7 +111,7 @@ func (s *Stream) AddTo(snapshot *engine.Snapshot) error {
 // forget drops the objects that are in a snapshot now and are not edited.
 func (s *Stream) forget() {
 	for _, o := range s.objects {
-		if o.kind != engine.KindGateway && o.kind != engine.KindListenerSet {
+		if !o.isLabelled() && o.kind != engine.KindGateway && o.kind != engine.KindListenerSet {
 			o.value = nil
 		}
 	}
