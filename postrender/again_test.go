@@ -113,10 +113,14 @@ func TestAgainInList(t *testing.T) {
 func asList(text string) string {
 	list := "apiVersion: v1\nkind: List\nitems:\n"
 	for _, doc := range split([]byte(text)) {
-		body := strings.TrimPrefix(string(doc), "---\n")
-		list += "- " + strings.ReplaceAll(strings.TrimSuffix(body, "\n"), "\n", "\n  ") + "\n"
+		list += asItem(strings.TrimPrefix(string(doc), "---\n"))
 	}
 	return list
+}
+
+// asItem returns a document as an item of a List.
+func asItem(text string) string {
+	return "- " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
 }
 
 // TestAgainListenerSet takes what was rendered into a ListenerSet out of it

@@ -2,6 +2,7 @@ package postrender
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,6 +45,15 @@ func TestBytes(t *testing.T) {
 			if len(got) != len(in)+1 {
 				t.Fatalf("%d documents and a Certificate became %d:\n%s", len(in), len(got), out)
 			}
+			place := len(in)
+			if c.name == "text that ends without a line end" {
+				place--
+				if !strings.HasSuffix(out, "\n    z") {
+					t.Errorf("the text has another end: %q", got[place+1])
+				}
+			}
+			added := string(got[place])
+			got = slices.Delete(got, place, place+1)
 			for i, doc := range in {
 				isGateway := bytes.Contains(doc, []byte("kind: Gateway"))
 				if !isGateway && !bytes.Equal(bytes.TrimSuffix(got[i], []byte("\n")), bytes.TrimSuffix(doc, []byte("\n"))) {
@@ -53,8 +63,37 @@ func TestBytes(t *testing.T) {
 					t.Errorf("no listener in %q", got[i])
 				}
 			}
-			if last := string(got[len(in)]); !strings.HasPrefix(last, "---\n") || !strings.Contains(last, "kind: Certificate\n") || strings.Contains(last, "\r") {
-				t.Errorf("the last document is %q", last)
+			if !strings.HasPrefix(added, "---\n") || !strings.Contains(added, "kind: Certificate\n") || strings.Contains(added, "\r") {
+				t.Errorf("added is %q", added)
+			}
+			if again := rendered(t, out, issuing("apps")); again != out {
+				t.Errorf("the second run changed\n%q to\n%q", out, again)
+			}
+		})
+	}
+}
+
+// TestOpenEnd has last documents whose value a line end behind them would
+// change, all but the last two: those keep their place and get a line end.
+func TestOpenEnd(t *testing.T) {
+	a := route("a", "a.example.com")
+	const open = "data:\n  cfg: |\n    z"
+	list := "kind: List\napiVersion: v1\nitems:\n" + asItem(edge) + asItem(a) + strings.TrimSuffix(asItem(foreign+open), "\n")
+	for _, c := range []struct {
+		name, in, tail string
+	}{
+		{"behind others", stream(edge, a, foreign+open), "---\n" + foreign + open},
+		{"folded", stream(edge, a, foreign+"data:\n  cfg: >\n    z"), "---\n" + foreign + "data:\n  cfg: >\n    z"},
+		{"kept line ends", stream(edge, a, foreign+"data:\n  cfg: |+\n    z"), "---\n" + foreign + "data:\n  cfg: |+\n    z"},
+		{"behind a marked end", stream(edge, a) + "...\n" + foreign + open, "---\n" + foreign + open},
+		{"in a List", list, strings.TrimSuffix(asItem(foreign+open), "\n")},
+		{"below a directive", stream(edge, a) + "...\n%YAML 1.2\n---\n" + foreign + open, "      gatewright.dev/for: edge\n"},
+		{"no line end lost", stream(edge, a, foreign+"data:\n  cfg: |-\n    z"), "      gatewright.dev/for: edge\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := rendered(t, c.in, issuing("apps"))
+			if !strings.HasSuffix(out, c.tail) || strings.Count(out, "kind: Certificate\n") != 1 {
+				t.Errorf("it does not end with %q:\n%s", c.tail, out)
 			}
 			if again := rendered(t, out, issuing("apps")); again != out {
 				t.Errorf("the second run changed\n%q to\n%q", out, again)

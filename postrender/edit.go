@@ -128,7 +128,8 @@ func failure(edits []edit, err error) error {
 }
 
 // segments returns the texts of the stream. What stands side by side in the
-// input stays one segment of it.
+// input stays one segment of it. What is new stands at the end, or in front of a
+// last document that would say something else with a line end behind it.
 func (e *editor) segments() [][]byte {
 	var out [][]byte
 	from, at := 0, 0 // unedited so far
@@ -136,9 +137,22 @@ func (e *editor) segments() [][]byte {
 		if at > from {
 			out = append(out, e.stream.input[from:at])
 		}
+		from = at
 	}
+	added := e.added
 	for i, text := range e.stream.documents {
-		if edited, is := e.texts[i]; is {
+		edited, is := e.texts[i]
+		if !is {
+			edited = text
+		}
+		if len(added) > 0 && i == len(e.stream.documents)-1 && endsOpen(edited) {
+			flush()
+			out, added = append(out, added...), nil
+			if !isSeparator(edited) {
+				out = append(out, []byte("---\n"))
+			}
+		}
+		if is {
 			flush()
 			if len(edited) > 0 {
 				out = append(out, edited)
@@ -148,11 +162,8 @@ func (e *editor) segments() [][]byte {
 		at += len(text)
 	}
 	flush()
-	for _, text := range e.added {
-		if len(out) > 0 && !bytes.HasSuffix(out[len(out)-1], []byte("\n")) {
-			out = append(out, []byte("\n"))
-		}
-		out = append(out, text)
+	if n := len(out); n > 0 && len(added) > 0 && !bytes.HasSuffix(out[n-1], []byte("\n")) {
+		out = append(out, []byte("\n"))
 	}
-	return out
+	return append(out, added...)
 }

@@ -59,6 +59,24 @@ func contentEnd(text []byte) int {
 	return len(text)
 }
 
+// endsOpen tells whether a document ends in the middle of a line and says
+// something else if the line is ended: the last text of it is a block scalar.
+// Neither Helm sends that, but pipes do. Nothing can be put behind such a
+// document without a line end, and in front of it only where no byte order mark
+// and no directive has to come first.
+func endsOpen(text []byte) bool {
+	head := text[:content(text)]
+	if bytes.HasSuffix(text, []byte("\n")) || bytes.HasPrefix(text, byteOrderMark) || bytes.HasPrefix(head, []byte("%")) || bytes.Contains(head, []byte("\n%")) {
+		return false
+	}
+	t, err := parse(text)
+	if err != nil {
+		return false
+	}
+	value, err := t.decode()
+	return err == nil && !says(append(bytes.Clone(text), '\n'), value)
+}
+
 // onlyDirectives tells whether a text holds directives and no content.
 func onlyDirectives(text []byte) bool {
 	text = bytes.TrimPrefix(text, byteOrderMark)
