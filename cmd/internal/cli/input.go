@@ -76,7 +76,7 @@ func (i *inputFlags) readInput(ctx context.Context, a *app, file string) ([]mani
 			return nil, fmt.Errorf("stdin: %w", err)
 		}
 		m := manifest{stdinSource, data}
-		return []manifest{m}, i.checkManifest(m)
+		return []manifest{m}, i.checkManifest(a, m)
 	}
 	info, err := os.Stat(file)
 	if err != nil {
@@ -90,7 +90,7 @@ func (i *inputFlags) readInput(ctx context.Context, a *app, file string) ([]mani
 		return nil, fmt.Errorf("%w; give -f a file that can be read", err)
 	}
 	m := manifest{file, data}
-	return []manifest{m}, i.checkManifest(m)
+	return []manifest{m}, i.checkManifest(a, m)
 }
 
 // readFolder reads the manifests in a folder and below it, sorted by path. It

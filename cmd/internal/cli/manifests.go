@@ -12,22 +12,34 @@ import (
 )
 
 // checkManifest refuses an input of which nothing would be read, because a plan
-// of nothing looks like one in which all is well.
-func (i *inputFlags) checkManifest(m manifest) error {
+// of nothing looks like one in which all is well. There are charts that render
+// nothing, so of an empty one it only warns.
+func (i *inputFlags) checkManifest(a *app, m manifest) error {
 	switch {
-	case len(bytes.TrimSpace(m.data)) == 0:
-		fix := "give -f a file with manifests"
+	case holdsObject(m.data):
+		return checkRendered(m)
+	case isEmpty(m.data):
+		fix := "see whether it is the right file"
 		if m.source == stdinSource {
 			fix = "see whether the command before the pipe failed"
 		}
-		return fmt.Errorf("%s is empty; %s", m.source, fix)
-	case holdsObject(m.data):
-		return checkRendered(m)
+		say(a.stderr, oneLine(fmt.Sprintf("gatewright: warning: %s is empty; %s", m.source, fix)))
+		return nil
 	case i.chart.Chart != "":
 		return fmt.Errorf("%s holds no Kubernetes object; values for the chart go with --values", m.source)
 	default:
 		return fmt.Errorf("%s holds no Kubernetes object; give manifests, each with apiVersion and kind", m.source)
 	}
+}
+
+// isEmpty says whether there is nothing but comments.
+func isEmpty(data []byte) bool {
+	for line := range bytes.Lines(data) {
+		if line = bytes.TrimSpace(line); len(line) > 0 && line[0] != '#' && string(line) != "---" {
+			return false
+		}
+	}
+	return true
 }
 
 // checkRendered refuses a template of a chart.
