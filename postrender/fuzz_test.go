@@ -171,6 +171,11 @@ func FuzzSplice(f *testing.F) {
 			checkMeaning(t, text, out, c)
 			text, was = out, bytes.Clone(out)
 		}
+		together, err := apply(in, changes...)
+		if err != nil {
+			t.Fatalf("%q: the changes can be made, but not at once: %v", in, err)
+		}
+		checkMeaning(t, in, together, changes...)
 	})
 }
 
@@ -184,14 +189,17 @@ func checkNoEdit(t *testing.T, text []byte, err error) {
 }
 
 // checkMeaning reads both texts with the parser's own decoder.
-func checkMeaning(t *testing.T, before, after []byte, c change) {
+func checkMeaning(t *testing.T, before, after []byte, changes ...change) {
 	t.Helper()
 	var want, got any
 	if yaml.Unmarshal(withoutVersion(before[bodyStart(before):]), &want) != nil {
 		return // a duplicate key, for which that decoder has no patience
 	}
-	if want = textKeys(want); c.want(want) != nil {
-		t.Fatalf("%q was edited", before)
+	want = textKeys(want)
+	for _, c := range changes {
+		if c.want(want) != nil {
+			t.Fatalf("%q was edited", before)
+		}
 	}
 	if err := yaml.Unmarshal(withoutVersion(after[bodyStart(after):]), &got); err != nil {
 		t.Fatalf("%q became %q: %v", before, after, err)
