@@ -191,7 +191,7 @@ func (r *run) readParents() {
 			}
 		case source.Known:
 		case seen[key]:
-			r.find(Warning, CodeDuplicateObject, &source.Meta, fmt.Sprintf("the %s stands twice in the input, and only its first manifest is planned; remove one", source.Kind))
+			r.find(Warning, CodeDuplicateObject, &source.Meta, fmt.Sprintf("the %s stands twice in the input, and only one of its manifests is planned; remove the other", source.Kind))
 		default:
 			seen[key] = true
 			r.readParent(source)

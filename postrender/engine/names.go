@@ -24,8 +24,11 @@ const PlainListenerName = "http"
 // ListenerName returns the name of the terminate listener for a normalised
 // hostname on a port: https-<slug>-<hash>.
 func ListenerName(hostname string, port int) string {
-	const prefix = "https-"
-	suffix := "-" + hash("listener", hostname, strconv.Itoa(port))
+	return listenerName("https-", "listener", hostname, port)
+}
+
+func listenerName(prefix, domain, hostname string, port int) string {
+	suffix := "-" + hash(domain, hostname, strconv.Itoa(port))
 	return prefix + slug(hostname, maxName-len(prefix)-len(suffix)) + suffix
 }
 
@@ -38,9 +41,7 @@ func CertificateName(parentKind, parent, hostname string) string {
 // plainHostName returns the name of a plain listener for one hostname:
 // http-<slug>-<hash>.
 func plainHostName(hostname string, port int) string {
-	const prefix = "http-"
-	suffix := "-" + hash("plain", hostname, strconv.Itoa(port))
-	return prefix + slug(hostname, maxName-len(prefix)-len(suffix)) + suffix
+	return listenerName("http-", "plain", hostname, port)
 }
 
 // grantName returns the name of the ReferenceGrant that lets parents of this

@@ -16,6 +16,7 @@ func TestNamesAreStable(t *testing.T) {
 		{"wildcard listener", ListenerName("*.apps.example.com", 443), "https-wildcard-apps-example-com-21fddc6ef78d"},
 		{"host called wildcard", ListenerName("wildcard.apps.example.com", 443), "https-wildcard-apps-example-com-dd309584dff5"},
 		{"long listener", ListenerName(long, 443), "https-" + strings.Repeat("x", 44) + "-a36297bd28e3"},
+		{"plain listener of a hostname", plainHostName("a.example.com", 80), "http-a-example-com-f56acfef8618"},
 		{"certificate", CertificateName(KindGateway, "edge", "a.example.com"), "edge-a-example-com-90fac53406be-tls"},
 		{"certificate of a ListenerSet", CertificateName(KindListenerSet, "edge", "a.example.com"), "edge-a-example-com-0e65020cf00f-tls"},
 		{"certificate of a long Gateway", CertificateName(KindGateway, strings.Repeat("g", 70), "a.example.com"), "gggggggggggggggggggggg-a-example-com-41fb846618d0-tls"},
