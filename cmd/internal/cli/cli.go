@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"runtime"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -170,9 +171,10 @@ func codeHint(args []string) string {
 	return "; findings and verdicts are explained in postrender/README.md"
 }
 
-// bigInput is the size from which reading leaves enough garbage behind that
-// collecting it at once, which takes no time, keeps the peak of memory down.
-const bigInput = 4 << 20
+// bigInput is the size from which the peak of memory matters more than the last
+// few milliseconds: garbage is collected at once after reading, and twice as
+// often from then on.
+const bigInput = 2 << 20
 
 // readAll reads r to its end, or until the user interrupts.
 func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
@@ -188,6 +190,7 @@ func readAll(ctx context.Context, r io.Reader) ([]byte, error) {
 	select {
 	case got := <-done:
 		if len(got.data) > bigInput {
+			debug.SetGCPercent(50)
 			runtime.GC()
 		}
 		return got.data, got.err
