@@ -30,6 +30,8 @@ type ReadOptions struct {
 	Namespace string
 	// Known marks a stream of knowledge that adds no claim and is not edited.
 	Known bool
+	// Live marks objects of a cluster rather than those of a release.
+	Live bool
 	// Services says that Services are wanted too, see [NeedsServices].
 	Services bool
 }
@@ -195,7 +197,8 @@ func (d *documentReader) items(n *yaml.Node, at keyPath, in list) error {
 	return nil
 }
 
-// add keeps an object of our kinds, unless it is a hook.
+// add keeps an object of our kinds, unless it is a hook of a release: in a
+// cluster that is an object like any other.
 func (d *documentReader) add(value map[string]any, at keyPath, in list) {
 	if _, found := value["kind"]; !found && in.kind != "" {
 		value["kind"], value["apiVersion"] = in.kind, in.apiVersion
@@ -206,7 +209,7 @@ func (d *documentReader) add(value map[string]any, at keyPath, in list) {
 		return
 	}
 	annotations := annotationsOf(value)
-	if _, isHook := annotations[hookAnnotation]; isHook {
+	if _, isHook := annotations[hookAnnotation]; isHook && !d.stream.options.Live && !d.stream.options.Known {
 		return
 	}
 	o.filename, _ = annotations[filenameAnnotation].(string)

@@ -16,6 +16,11 @@ func takenNames(s *Snapshot) taken {
 	for _, secret := range s.Secrets {
 		t[secret.Name] = append(t[secret.Name], secret)
 	}
+	for _, issuer := range s.Issuers {
+		if issuer.Kind == KindIssuer && issuer.CASecret != "" {
+			t[issuer.CASecret] = append(t[issuer.CASecret], &issuer.Meta)
+		}
+	}
 	for _, c := range s.Certificates {
 		if !c.ours() {
 			t[c.Name] = append(t[c.Name], &c.Meta)

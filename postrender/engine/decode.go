@@ -224,7 +224,7 @@ func (s *Snapshot) addGrant(r reader, meta Meta) {
 func (s *Snapshot) addService(_ reader, meta Meta) { s.Services = append(s.Services, &meta) }
 
 func (s *Snapshot) addIssuer(r reader, meta Meta) {
-	issuer := &Issuer{Meta: meta}
+	issuer := &Issuer{Meta: meta, CASecret: r.child("spec").child("ca").text("secretName")}
 	acme := r.child("spec").child("acme")
 	issuer.ACME, issuer.Server = acme.object != nil, acme.text("server")
 	for _, solver := range acme.children("solvers") {

@@ -142,9 +142,11 @@ type gateway struct {
 	byHand []handClaim
 	// tlsRoutes holds the TLSRoutes that name the parent, for withdraw: Served.
 	tlsRoutes []attachment
-	claimed   bool // whether anything of the snapshot names the parent
-	attached  []attachment
-	optedOut  bool
+	// forwarding indexes those whose backend is there, by hostname.
+	forwarding map[string][]attachment
+	claimed    bool // whether anything of the snapshot names the parent
+	attached   []attachment
+	optedOut   bool
 	// host is the Gateway of a ListenerSet, if the snapshot holds it; barred says
 	// why it takes no listeners of the set.
 	host   *gateway

@@ -72,7 +72,7 @@ func (r *run) verdictOfServed(g *gateway, s servedClaim, holder holding) {
 }
 
 func lost(g *gateway, hostname, holder string) answer {
-	return refuse(ReasonHostnameConflict, "%s of %s belongs to namespace %s, which claims it too; drop the hostname here, or there", hostname, g, holder)
+	return refuse(ReasonHostnameConflict, "%s of %s belongs to namespace %s; drop the hostname here, or there", hostname, g, holder)
 }
 
 // holder returns the namespace that a hostname belongs to, and whether others
@@ -91,6 +91,9 @@ func (g *gateway) holder(hostname string, claims []claim) (namespace string, con
 			cmp.Compare(a.object.Name, b.object.Name))
 	})
 	namespace = ranked[0].object.Namespace
+	if held := g.Holders[hostname]; held != "" {
+		namespace = held // also while its claim is only just gone: the caller knows how long
+	}
 	return namespace, slices.ContainsFunc(ranked, func(c claim) bool { return c.object.Namespace != namespace })
 }
 

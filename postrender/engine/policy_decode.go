@@ -89,6 +89,7 @@ func (p *Policy) validate() error {
 		p.validateFence(),
 		p.validatePorts(),
 		p.validateTemplate(),
+		p.validateValues(),
 	)
 }
 

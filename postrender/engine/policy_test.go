@@ -125,6 +125,45 @@ func TestPolicyTextIsOneDocument(t *testing.T) {
 	}
 }
 
+// TestHolderKeepsItsHostname: the namespace that held a hostname keeps it, also
+// while its claim is only just gone. The caller says how long.
+func TestHolderKeepsItsHostname(t *testing.T) {
+	route := func(namespace string) *Route {
+		return &Route{Meta: Meta{Kind: KindHTTPRoute, Namespace: namespace, Name: "shop"}, Hostnames: []string{"a.example.com"},
+			Parents: []ParentRef{{Group: GatewayGroup, Kind: KindGateway, Namespace: "infra", Name: "edge"}}}
+	}
+	keys := issuer()
+	keys["attach"], keys["hostnameOwnership"] = map[string]any{"from": "All"}, OneNamespace
+	tests := []struct {
+		holder string
+		routes []*Route
+		want   string
+	}{
+		{"", []*Route{route("app"), route("web")}, "app"},
+		{"web", []*Route{route("app"), route("web")}, "web"},
+		{"web", []*Route{route("app")}, ""},
+	}
+	for _, test := range tests {
+		snapshot := &Snapshot{Complete: true, Routes: test.routes, Gateways: []*Gateway{{
+			Meta: Meta{Kind: KindGateway, Namespace: "infra", Name: "edge"}, Listeners: []SourceListener{{Name: "http", Port: 80, Protocol: "HTTP"}},
+			Holders: map[string]string{"a.example.com": test.holder},
+		}}}
+		plan, err := Compute(snapshot, PolicySources{Flags: keys})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		for _, v := range plan.Verdicts {
+			if v.Accepted {
+				got = v.Namespace
+			}
+		}
+		if got != test.want {
+			t.Errorf("holder %q: %q has the hostname, want %q", test.holder, got, test.want)
+		}
+	}
+}
+
 func TestRenderedRecordsWhatDiffersFromTheDefaults(t *testing.T) {
 	plan := planOf(t, limitationsInput, Keys{"issuerRef": map[string]any{"kind": "ClusterIssuer", "name": "le"}, "cover": CoverAny, "attach": map[string]any{"from": "All"}})
 	want := `{"version":"v1alpha1","policy":{"attach":{"from":"All"},"issuerRef":{"kind":"ClusterIssuer","name":"le"}},"listeners":["` +

@@ -170,6 +170,8 @@ type Issuer struct {
 	// ACME says that it orders from an ACME server; HTTP01 and DNS01 that it has
 	// solvers of the kind.
 	ACME, HTTP01, DNS01 bool
+	// CASecret is the Secret of the CA that an Issuer signs with, "" for none.
+	CASecret string
 	// Server is the URL of the ACME server.
 	Server string
 }

@@ -84,13 +84,38 @@ func (r *run) withdrawnBy(g *gateway, hostname string) *standing {
 		if !covers(s.Hostname, hostname) {
 			continue // one below a terminate listener's wildcard takes none of its names
 		}
-		for _, a := range g.tlsRoutes {
-			if r.takes(a, g, s, hostname) && r.forwards(a.route) == yes {
-				return s
-			}
+		candidates := r.forwardingTo(g, hostname)
+		if s.Hostname == hostname {
+			candidates = slices.Concat(candidates, r.forwardingTo(g, ""))
+		}
+		if slices.ContainsFunc(candidates, func(a attachment) bool { return r.takes(a, g, s, hostname) }) {
+			return s
 		}
 	}
 	return nil
+}
+
+// forwardingTo returns the TLSRoutes that claim exactly a hostname and whose
+// backend is there; for "" those with a wildcard or without hostnames.
+func (r *run) forwardingTo(g *gateway, hostname string) []attachment {
+	if g.forwarding == nil {
+		g.forwarding = map[string][]attachment{}
+		for _, a := range g.tlsRoutes {
+			if r.forwards(a.route) != yes {
+				continue
+			}
+			wide := len(a.route.Hostnames) == 0
+			for _, raw := range a.route.Hostnames {
+				claimed := normalOr(raw)
+				wide = wide || isWildcard(claimed)
+				g.forwarding[claimed] = append(g.forwarding[claimed], a)
+			}
+			if wide {
+				g.forwarding[""] = append(g.forwarding[""], a)
+			}
+		}
+	}
+	return g.forwarding[hostname]
 }
 
 // takes says whether a TLSRoute claims the hostname and can attach for it to

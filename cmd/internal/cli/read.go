@@ -47,7 +47,7 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 	in := &input{policies: policies, snapshot: engine.Snapshot{Complete: flags.complete}}
 	services := slices.ContainsFunc(manifests, func(m manifest) bool { return postrender.NeedsServices(m.data) })
 	for _, m := range manifests {
-		if err := in.add(m, postrender.ReadOptions{Source: m.source, Namespace: release.namespace, Services: services}); err != nil {
+		if err := in.add(m, postrender.ReadOptions{Source: m.source, Namespace: release.namespace, Services: services, Live: flags.complete}); err != nil {
 			return nil, err
 		}
 	}
