@@ -138,8 +138,9 @@ type gateway struct {
 	// served holds the claims that standing listeners serve; they may still lose
 	// a race.
 	served []servedClaim
-	// byHand holds the claims that hand-written listeners serve.
-	byHand []handClaim
+	// byHand holds the claims that hand-written listeners serve, by hostname,
+	// those of wildcards by "".
+	byHand map[string][]handClaim
 	// tlsRoutes holds the TLSRoutes that name the parent, for withdraw: Served.
 	tlsRoutes []attachment
 	// forwarding indexes those whose backend is there, by hostname.

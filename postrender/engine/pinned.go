@@ -24,7 +24,7 @@ func (r *run) answerPinned(route *Route, g *gateway, c claim) {
 		return
 	}
 	if i := slices.IndexFunc(g.hand, func(l SourceListener) bool { return l.Name == a.listener }); a.accepted && i >= 0 {
-		r.servedByHand(route, g, c, &g.hand[i])
+		r.servedByHand(g, c, &g.hand[i])
 		return
 	}
 	r.answerLater(route, g, c, a)

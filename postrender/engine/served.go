@@ -33,7 +33,7 @@ func (r *run) answerRoute(route *Route, g *gateway, c claim) {
 		if wider {
 			r.coveredByWider(g, c, listener)
 		}
-		r.servedByHand(route, g, c, listener)
+		r.servedByHand(g, c, listener)
 		return
 	}
 	a, refused := r.refusedByPolicy(g, c)
@@ -55,14 +55,23 @@ func (r *run) answerRoute(route *Route, g *gateway, c claim) {
 
 // servedByHand accepts a claim by a hand-written listener. Where that names the
 // Secret of a Certificate of ours, the Certificate is made for it.
-func (r *run) servedByHand(route *Route, g *gateway, c claim, l *SourceListener) {
+func (r *run) servedByHand(g *gateway, c claim, l *SourceListener) {
 	name := CertificateName(g.Kind, g.Name, c.hostname)
 	if g.policy.writesCertificates() && slices.ContainsFunc(l.CertificateRefs, func(ref ObjectName) bool {
 		return ref.Name == name && sameNamespace(cmp.Or(ref.Namespace, g.Namespace), g.Namespace) == yes
 	}) {
 		r.wantCertificate(g, c.hostname, c.object.String())
 	}
-	g.byHand = append(g.byHand, handClaim{c, route, *l})
+	if l.Protocol == "HTTPS" {
+		if g.byHand == nil {
+			g.byHand = map[string][]handClaim{}
+		}
+		key := c.hostname
+		if isWildcard(key) {
+			key = ""
+		}
+		g.byHand[key] = append(g.byHand[key], handClaim{c, *l})
+	}
 	r.verdict(c, accept(l.Name))
 }
 

@@ -1,14 +1,15 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
 // handClaim is a claim that a hand-written listener serves.
 type handClaim struct {
 	claim
-	route    *Route
 	listener SourceListener
 }
 
@@ -19,21 +20,40 @@ func (r *run) takesOver(g *gateway, s slot) (answer, bool) {
 	if a, refused := r.takesFromPassthrough(g, s); refused {
 		return a, true
 	}
-	for i := range g.byHand {
-		h := &g.byHand[i]
-		if h.listener.Port != s.port || !intersects(h.hostname, s.hostname) || !covers(h.listener.Hostname, s.hostname) || h.listener.Hostname == s.hostname {
-			continue
-		}
+	losers := g.losers(s)
+	for _, h := range losers { // the smallest, so that the order of the input does not matter
 		if h.parent.SectionName != "" || r.attaches(g, h.object) == no {
 			return refuse(ReasonHostnameConflict, "listener %s serves %s to %s, which a listener of its own would take it from without admitting that route; widen attach in the policy, or drop the hostname from one of them",
 				h.listener.Name, s.hostname, h.object), true
 		}
-		if h.hostname != s.hostname {
-			continue // a wildcard of a route that attaches to both
+	}
+	for _, h := range losers {
+		if h.hostname == s.hostname { // a wildcard of a route attaches to both
+			r.find(Warning, CodeCoveredByWider, h.object, fmt.Sprintf("%s is answered by the hand-written listener %s (%s), and from now on by a listener of its own, which serves nothing until its Secret is there", s.hostname, h.listener.Name, orAny(h.listener.Hostname)))
 		}
-		r.find(Warning, CodeCoveredByWider, h.object, fmt.Sprintf("%s is answered by the hand-written listener %s (%s), and from now on by a listener of its own, which serves nothing until its Secret is there", s.hostname, h.listener.Name, orAny(h.listener.Hostname)))
 	}
 	return answer{}, false
+}
+
+// losers returns the claims that wider hand-written listeners serve for the
+// hostname of a slot, in an order of their own.
+func (g *gateway) losers(s slot) []handClaim {
+	var out []handClaim
+	candidates := g.byHand[s.hostname]
+	if isWildcard(s.hostname) {
+		candidates = slices.Concat(slices.Collect(maps.Values(g.byHand))...)
+	} else if wild := g.byHand[""]; len(wild) > 0 {
+		candidates = slices.Concat(candidates, wild)
+	}
+	for _, h := range candidates {
+		if h.listener.Port == s.port && intersects(h.hostname, s.hostname) && covers(h.listener.Hostname, s.hostname) && h.listener.Hostname != s.hostname {
+			out = append(out, h)
+		}
+	}
+	slices.SortFunc(out, func(a, b handClaim) int {
+		return cmp.Or(compareMeta(a.object, b.object), compareParents(a.parent, b.parent), cmp.Compare(a.listener.Name, b.listener.Name))
+	})
+	return out
 }
 
 // takesFromPassthrough refuses a name that a TLSRoute is served by a wider
@@ -44,7 +64,8 @@ func (r *run) takesFromPassthrough(g *gateway, s slot) (answer, bool) {
 		if l.Protocol != "TLS" || l.Port != s.port || !covers(l.Hostname, s.hostname) {
 			continue
 		}
-		for _, a := range g.tlsRoutes {
+		routes := slices.SortedFunc(slices.Values(g.tlsRoutes), func(a, b attachment) int { return compareMeta(&a.route.Meta, &b.route.Meta) })
+		for _, a := range routes {
 			c := claim{parent: Parent{SectionName: a.ref.SectionName, Port: a.ref.Port}}
 			claimed := slices.ContainsFunc(a.route.Hostnames, func(raw string) bool { return covers(normalOr(raw), s.hostname) })
 			if claimed && c.selects(l.Name, l.Port) && r.attach(a.route, g, l, s.hostname).accepted {
