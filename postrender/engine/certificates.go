@@ -149,7 +149,7 @@ func (r *run) planCertificates() {
 		}
 	}
 	r.undecided(before)
-	r.certificates = make([]CertificatePlan, 0, len(r.wantCertificates.index))
+	r.certificates = make([]CertificatePlan, 0, max(len(r.wantCertificates.index), len(before)))
 	for i, c := range r.wantCertificates.list {
 		key := ObjectName{c.Namespace, c.Name}
 		if at, wanted := r.wantCertificates.index[key]; !wanted || at != i {
@@ -166,7 +166,10 @@ func (r *run) planCertificates() {
 		return
 	}
 	inUse := r.secretsInUse()
-	for _, old := range before {
+	for _, old := range r.snapshot.Certificates { // in their order, which may be that of the plan
+		if before[ObjectName{old.Namespace, old.Name}] != old {
+			continue
+		}
 		for _, g := range r.beside[ObjectName{old.Namespace, old.Labels[LabelFor]}] {
 			if !g.policy.noRemovals && g.named(old) {
 				r.certificates = append(r.certificates, r.unclaimedCertificate(g, old, inUse))
@@ -258,7 +261,11 @@ func (g *gateway) placeLike(m *Meta) Placed {
 // now, for some reason. What others added beside it (Helm's labels, its
 // annotations) is theirs.
 func compareWith(old, now map[string]any, why string) (Action, string) {
-	if contains(old, now) && equalObjects(old["spec"], now["spec"]) {
+	same := equalObjects(old["spec"], now["spec"])
+	for field, value := range now {
+		same = same && (field == "spec" || contains(old[field], value))
+	}
+	if same {
 		return Keep, why
 	}
 	return Update, "differs from what was rendered"
