@@ -195,11 +195,25 @@ func (r *run) undecided(before map[ObjectName]*Certificate) {
 // unclaimedCertificate removes a Certificate that nothing claims, unless a
 // listener still names its Secret, and nobody else writes that.
 func (r *run) unclaimedCertificate(g *gateway, old *Certificate, inUse map[ObjectName]string) CertificatePlan {
+	if old.Namespace == "" && usedSomewhere(old.SecretName, inUse) {
+		r.errs = append(r.errs, r.needNamespace(&old.Meta, "whether a listener still names its Secret depends on the namespace of the release"))
+	}
 	plan := CertificatePlan{Placed: g.placeLike(&old.Meta), DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: unclaimed, object: old.Object}
 	if user := inUse[ObjectName{old.Namespace, old.SecretName}]; user != "" && !r.taken.by(g, old.SecretName) {
 		plan.Action, plan.Reason = Keep, user+" names its Secret"
 	}
 	return plan
+}
+
+// usedSomewhere says whether a listener names a Secret of the name in some
+// namespace.
+func usedSomewhere(secret string, inUse map[ObjectName]string) bool {
+	for name := range inUse {
+		if name.Name == secret && name.Namespace != "" {
+			return true
+		}
+	}
+	return false
 }
 
 // secretsInUse returns the Secrets that listeners name after the plan, and one

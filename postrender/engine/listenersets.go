@@ -51,10 +51,7 @@ func (r *run) takesSets(host, set *gateway) tri {
 	case FromSame:
 		return sameNamespace(host.Namespace, set.Namespace)
 	case FromSelector:
-		if r.selects(host.AllowedListenersSelector, set.Namespace) == no {
-			return no
-		}
-		return yes
+		return r.selectsByHand(host.AllowedListenersSelector, set.Namespace)
 	}
 	return no
 }

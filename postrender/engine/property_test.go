@@ -23,6 +23,7 @@ func FuzzEngine(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
+		checkNamespace(t, seed)
 		w := newWorld(seed)
 		plan, err := w.compute(w.objects)
 		if err != nil {

@@ -262,10 +262,7 @@ func (r *run) admitsNamespace(g *gateway, l *SourceListener, namespace string) t
 	case FromAll:
 		return yes
 	case FromSelector:
-		if r.selects(l.AllowedSelector, namespace) == no {
-			return no
-		}
-		return yes // what the chart's author wrote is trusted where labels are unknown
+		return r.selectsByHand(l.AllowedSelector, namespace)
 	case fromAttach:
 		return r.attaches(g, &Meta{Namespace: namespace})
 	case fromNames:
@@ -302,6 +299,21 @@ func (r *run) selects(selector *metav1.LabelSelector, namespace string) tri {
 		}
 	}
 	return answer
+}
+
+// selectsByHand evaluates a selector that a chart's author wrote: it is trusted
+// where labels are unknown, but not where the namespace of the release decides.
+func (r *run) selectsByHand(selector *metav1.LabelSelector, namespace string) tri {
+	answer := r.selects(selector, namespace)
+	if answer != unknown {
+		return answer
+	}
+	requirements, _ := r.requirements(selector)
+	byName := slices.ContainsFunc(requirements, func(requirement labels.Requirement) bool { return requirement.Key() == metadataName })
+	if namespace == "" && (byName || len(r.labels) > 0) {
+		return unknown
+	}
+	return yes
 }
 
 // requirements reads a selector, once: it is asked for every claim.

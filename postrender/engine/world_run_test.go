@@ -9,7 +9,7 @@ import (
 func (w *world) snapshot(objects []map[string]any) *Snapshot {
 	s := &Snapshot{Complete: w.complete}
 	for _, object := range objects {
-		if err := s.Decode(object, Origin{Known: w.known[keyOf(object)]}); err != nil {
+		if err := s.Decode(object, Origin{Namespace: w.release, Known: w.known[keyOf(object)]}); err != nil {
 			panic(err)
 		}
 	}

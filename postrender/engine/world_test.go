@@ -12,6 +12,7 @@ type world struct {
 	objects  []map[string]any
 	policies PolicySources
 	complete bool
+	release  string // its namespace, if it is known
 	// known holds the objects of --snapshot, owned the listeners that are under
 	// our field manager, both by their keys; holders who holds which hostname.
 	known, owned map[string]bool
