@@ -189,11 +189,13 @@ func (s *manifests) unusable(parent string, l map[string]any) string {
 	}
 	for _, other := range s.before(host, parent) {
 		if number(other, "port") == number(l, "port") && (classOf(other) != classOf(l) || text(other, "hostname") == text(l, "hostname")) {
-			return "another listener has precedence"
+			return precedence
 		}
 	}
 	return ""
 }
+
+const precedence = "another listener has precedence"
 
 // before returns the listeners that come before those of a ListenerSet: the
 // Gateway's, and those of older sets.

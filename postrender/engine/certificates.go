@@ -35,11 +35,29 @@ func takenNames(s *Snapshot) taken {
 // by says whether something else holds the name in the Gateway's namespace.
 // What the shim made for our listener is no obstacle, nor is the Secret that
 // cert-manager issued for a Certificate of the name.
-func (t taken) by(g *gateway, name string) bool {
-	return slices.ContainsFunc(t[name], func(m *Meta) bool {
-		return (m.Labels[LabelFor] == "" || m.Kind == KindCertificate) && !isShimOwner(m.Controller) && m.Annotations["cert-manager.io/certificate-name"] != name &&
-			sameNamespace(m.Namespace, g.Namespace) != no
-	})
+func (t taken) by(g *gateway, name string) tri {
+	answer := no
+	for _, m := range t[name] {
+		if (m.Labels[LabelFor] != "" && m.Kind != KindCertificate) || isShimOwner(m.Controller) || m.Annotations["cert-manager.io/certificate-name"] == name {
+			continue
+		}
+		switch sameNamespace(m.Namespace, g.Namespace) {
+		case yes:
+			return yes
+		case unknown:
+			answer = unknown
+		}
+	}
+	return answer
+}
+
+// isTaken says whether something else holds the name of a Certificate of ours.
+func (r *run) isTaken(g *gateway, name string) bool {
+	answer := r.taken.by(g, name)
+	if answer == unknown {
+		r.errs = append(r.errs, r.needNamespace(&g.Meta, fmt.Sprintf("whether the name %s, which its Certificate would have, is in use depends on the namespace of the release", name)))
+	}
+	return answer != no
 }
 
 // byShim returns the Certificate of the name that cert-manager's shim made, or
@@ -80,7 +98,7 @@ func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string,
 		return
 	}
 	name := CertificateName(g.Kind, g.Name, hostname)
-	if r.taken.by(g, name) {
+	if r.isTaken(g, name) {
 		r.nameTaken(g, "Certificate or Secret "+name)
 		return
 	}
@@ -199,7 +217,7 @@ func (r *run) unclaimedCertificate(g *gateway, old *Certificate, inUse map[Objec
 		r.errs = append(r.errs, r.needNamespace(&old.Meta, "whether a listener still names its Secret depends on the namespace of the release"))
 	}
 	plan := CertificatePlan{Placed: g.placeLike(&old.Meta), DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: unclaimed, object: old.Object}
-	if user := inUse[ObjectName{old.Namespace, old.SecretName}]; user != "" && !r.taken.by(g, old.SecretName) {
+	if user := inUse[ObjectName{old.Namespace, old.SecretName}]; user != "" && r.taken.by(g, old.SecretName) == no {
 		plan.Action, plan.Reason = Keep, user+" names its Secret"
 	}
 	return plan

@@ -124,6 +124,9 @@ func (r *run) claimParent(route *Route, ref ParentRef) {
 
 // claimsNothing says whether a route adds nothing to any Gateway.
 func claimsNothing(route *Route) bool {
+	if len(route.Hostnames) == 0 && route.RedirectsToHTTPS {
+		return false // it takes the place of our redirect
+	}
 	return route.Annotations[AnnotationManage] == "false" || (len(route.Hostnames) == 0 && route.Kind != KindTLSRoute)
 }
 

@@ -16,12 +16,10 @@ const headroom = 8
 // out a live name for a newcomer. In a cluster what exists stays, and the
 // newest claims are refused.
 func (r *run) withinLimits(g *gateway, listeners []Listener) []Listener {
-	over := r.overQuota(g, listeners)
-	limit := g.policy.MaxListeners
-	if r.snapshot.Complete && g.Annotations[AnnotationRendered] != "" {
-		limit = max(limit-headroom, 0)
+	over := r.pastLimits(g, listeners)
+	if r.snapshot.Complete && g.keepInstead(listeners, over) {
+		over = r.pastLimits(g, listeners)
 	}
-	over = append(over, r.overLimit(g, listeners, over, limit)...)
 	if len(over) == 0 {
 		return listeners
 	}
@@ -30,6 +28,15 @@ func (r *run) withinLimits(g *gateway, listeners []Listener) []Listener {
 		return listeners
 	}
 	return r.refuseListeners(g, listeners, over)
+}
+
+func (r *run) pastLimits(g *gateway, listeners []Listener) []excess {
+	limit := g.policy.MaxListeners
+	if r.snapshot.Complete && g.Annotations[AnnotationRendered] != "" {
+		limit = max(limit-headroom, 0)
+	}
+	over := r.overQuota(g, listeners)
+	return append(over, r.overLimit(g, listeners, over, limit)...)
 }
 
 // excess is a listener past a limit: the answer to its claims, and the error of
@@ -151,6 +158,31 @@ func (r *run) refuseListeners(g *gateway, listeners []Listener, over []excess) [
 		if _, refused := answers[l.Name]; refused && !secrets[l.secretName] {
 			delete(r.wantCertificates.index, ObjectName{g.Namespace, l.secretName})
 		}
+	}
+	return kept
+}
+
+// keepInstead keeps what was to go where a limit takes a listener out that the
+// policy alone asks for: it may have been for its sake, as in a change of mode.
+// What another takes the place of goes all the same.
+func (g *gateway) keepInstead(listeners []Listener, over []excess) (kept bool) {
+	refused := map[string]bool{}
+	for _, e := range over {
+		refused[e.name] = true
+	}
+	i := slices.IndexFunc(listeners, func(l Listener) bool { return refused[l.Name] && len(l.claims) == 0 })
+	if i < 0 {
+		return false
+	}
+	for _, old := range g.ours {
+		j := slices.IndexFunc(listeners, func(l Listener) bool { return l.Name == old.Name && l.Action == Remove })
+		if j >= 0 && !g.replaced(old, refused) {
+			g.keep(&listeners[j], old, "listener "+listeners[i].Name+" is past the limit, and may have been for its sake")
+			kept = true
+		}
+	}
+	for j := range listeners {
+		listeners[j].takesPlace = listeners[j].displaces(listeners)
 	}
 	return kept
 }

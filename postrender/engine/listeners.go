@@ -149,7 +149,7 @@ func notPermitted(g *gateway, cert *Certificate) answer {
 func (r *run) useOwnCertificate(g *gateway, l *Listener) answer {
 	name := CertificateName(g.Kind, g.Name, l.Hostname)
 	l.secretName = name
-	if r.taken.by(g, name) {
+	if r.isTaken(g, name) {
 		return r.nameTaken(g, "Certificate or Secret "+name)
 	}
 	if g.policy.writesCertificates() || ignoredByShim(g, l.Name) {
@@ -255,13 +255,19 @@ func (r *run) stale(g *gateway, old SourceListener, remaining []Listener) Listen
 		reason = "the policy holds a key that is not known here"
 	}
 	if reason != "" {
-		l.Action, l.Reason, l.object = Keep, reason, old.Object
-		g.stays[old.Name] = true
-		if allowed, ok := old.Object["allowedRoutes"].(map[string]any); ok {
-			l.AllowedRoutes = allowed
-		}
+		g.keep(&l, old, reason)
 	}
 	return l
+}
+
+// keep leaves a listener that nothing claims as it is.
+func (g *gateway) keep(l *Listener, old SourceListener, reason string) {
+	l.Action, l.Reason, l.object = Keep, reason, old.Object
+	g.stays[old.Name] = true
+	g.top().ports.take(old.Port, old.Protocol, old.Hostname, g.occupant(old.Name))
+	if allowed, ok := old.Object["allowedRoutes"].(map[string]any); ok {
+		l.AllowedRoutes = allowed
+	}
 }
 
 const policyAsks = "the policy asks for it"

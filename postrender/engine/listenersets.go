@@ -13,6 +13,9 @@ func (r *run) findHost(g *gateway) error {
 	if err != nil || host == nil {
 		return err
 	}
+	if sameNamespace(host.Namespace, g.hostName().Namespace) == unknown {
+		return r.needNamespace(&g.Meta, fmt.Sprintf("whether it is a part of %s depends on the namespace of the release", host))
+	}
 	g.host = host
 	switch r.takesSets(host, g) {
 	case no:

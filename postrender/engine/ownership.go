@@ -63,7 +63,7 @@ func (r *run) verdictOfServed(g *gateway, s servedClaim, holder holding) {
 		r.verdict(s.claim, a)
 		return
 	}
-	if !holder.contested || s.object.Namespace == holder.namespace {
+	if !holder.contested || s.object.Namespace == holder.namespace || s.listener == PlainListenerName {
 		r.verdict(s.claim, accept(s.listener))
 		return
 	}

@@ -6,7 +6,11 @@ import "slices"
 // could make: by those that stand there, or by those that others' claims make.
 func (r *run) answerPinned(route *Route, g *gateway, c claim) {
 	if plain := g.plain(); plain != nil && c.selects(plain.Name, plain.Port) {
-		r.verdict(c, r.answerPlain(route, g))
+		if a := r.answerPlain(route, g); a.accepted {
+			r.answerByStanding(g, c, plain)
+		} else {
+			r.verdict(c, a)
+		}
 		return
 	}
 	selected := g.selectedBy(c)

@@ -118,8 +118,13 @@ func (r *run) fill(g *gateway, s slot) {
 }
 
 // replaced says whether another listener takes the place of one of ours, so
-// that it goes whoever uses it.
-func (g *gateway) replaced(old SourceListener) bool {
+// that it goes whoever uses it: one that a limit does not keep out.
+func (g *gateway) replaced(old SourceListener, keptOut map[string]bool) bool {
 	by, _ := g.top().ports.conflict(old.Port, old.Protocol, old.Hostname)
+	for name := range keptOut {
+		if by == g.occupant(name) {
+			return false
+		}
+	}
 	return by.what != "" || (old.Protocol == "HTTPS" && g.displacedBy(old.Port, old.Hostname) != nil)
 }

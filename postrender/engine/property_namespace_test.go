@@ -73,8 +73,9 @@ func asked(v Verdict) string {
 	return fmt.Sprint(v.Kind, v.Name, v.Parent.Kind, v.Parent.Name, v.Parent.SectionName, v.Parent.Port, v.Hostname)
 }
 
-// outline is what a plan does, without the namespaces in it, and what it serves,
-// but for what waits for the namespace. TLSRoutes change nothing that is written.
+// outline is what a plan does, without the namespaces in it, and what computed
+// listeners serve, but for what waits for the namespace. TLSRoutes change nothing
+// that is written.
 func outline(plan *Plan, pending map[string]bool) []string {
 	var out []string
 	for _, g := range slices.Concat(plan.Gateways, plan.ListenerSets) {
@@ -92,7 +93,7 @@ func outline(plan *Plan, pending map[string]bool) []string {
 		out = append(out, compact(object))
 	}
 	for _, v := range plan.Verdicts {
-		if v.Accepted && v.Kind != KindTLSRoute && !pending[asked(v)] {
+		if v.Accepted && v.Kind != KindTLSRoute && !pending[asked(v)] && made(plan, v) {
 			out = append(out, asked(v))
 		}
 	}

@@ -37,6 +37,7 @@ func FuzzEngine(f *testing.F) {
 		checkRefused(t, s, plan)
 		checkSecrets(t, w, s, plan)
 		checkLimits(t, w, plan)
+		checkNotEmpty(t, w, plan)
 		checkOwners(t, w, plan)
 		checkRemovals(t, w, s, plan)
 		checkUnrelated(t, w, plan)
@@ -100,6 +101,9 @@ func checkUnique(t *testing.T, w *world, s *manifests, plan *Plan) {
 		ours := func(l map[string]any) bool {
 			return slices.ContainsFunc(planned.Listeners, func(p Listener) bool { return p.Name == l["name"] })
 		}
+		last := func(l map[string]any) bool { // which stays though it is of no use
+			return slices.ContainsFunc(planned.Listeners, func(p Listener) bool { return p.Name == l["name"] && p.Reason == "it is the last one" })
+		}
 		for i, a := range after {
 			for _, b := range after[:i] {
 				if !ours(a) && !ours(b) {
@@ -109,7 +113,7 @@ func checkUnique(t *testing.T, w *world, s *manifests, plan *Plan) {
 					t.Fatalf("%s: %s\n%v\n%v", keyOf(object), problem, a, b)
 				}
 			}
-			if problem := s.unusable(keyOf(object), a); problem != "" && ours(a) && !w.owned[keyOf(object)+" "+text(a, "name")] {
+			if problem := s.unusable(keyOf(object), a); problem != "" && ours(a) && !last(a) && !w.owned[keyOf(object)+" "+text(a, "name")] {
 				t.Fatalf("%s: %v is of no use: %s", keyOf(object), a, problem)
 			}
 		}
@@ -181,6 +185,16 @@ func checkLimits(t *testing.T, w *world, plan *Plan) {
 			if quota > 0 && count > quota {
 				t.Fatalf("%s: namespace %s gets %d listeners, and %d is the quota", keyOf(object), namespace, count, quota)
 			}
+		}
+	}
+}
+
+// checkNotEmpty: nothing takes the last listener of a parent away.
+func checkNotEmpty(t *testing.T, w *world, plan *Plan) {
+	t.Helper()
+	for _, object := range w.objects {
+		if before, after, _ := listenersOf(plan, object); len(before) > 0 && len(after) == 0 {
+			t.Fatalf("%s is left without listeners; it had %v", keyOf(object), before)
 		}
 	}
 }

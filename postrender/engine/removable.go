@@ -10,7 +10,7 @@ import (
 // route that opted out, would lose service. Only a complete snapshot shows who
 // uses a listener; a release's own is simply rendered again.
 func (r *run) keptBy(g *gateway, old SourceListener, remaining []Listener) string {
-	if !r.snapshot.Complete || g.replaced(old) {
+	if !r.snapshot.Complete || g.replaced(old, nil) {
 		return ""
 	}
 	others := g.others(old.Name, remaining)

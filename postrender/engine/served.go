@@ -57,10 +57,16 @@ func (r *run) answerRoute(route *Route, g *gateway, c claim) {
 // Secret of a Certificate of ours, the Certificate is made for it.
 func (r *run) servedByHand(g *gateway, c claim, l *SourceListener) {
 	name := CertificateName(g.Kind, g.Name, c.hostname)
-	if g.policy.writesCertificates() && slices.ContainsFunc(l.CertificateRefs, func(ref ObjectName) bool {
-		return ref.Name == name && sameNamespace(cmp.Or(ref.Namespace, g.Namespace), g.Namespace) == yes
-	}) {
-		r.wantCertificate(g, c.hostname, c.object.String())
+	for _, ref := range l.CertificateRefs {
+		if ref.Name != name || !g.policy.writesCertificates() {
+			continue
+		}
+		switch sameNamespace(cmp.Or(ref.Namespace, g.Namespace), g.Namespace) {
+		case yes:
+			r.wantCertificate(g, c.hostname, c.object.String())
+		case unknown:
+			r.errs = append(r.errs, r.needNamespace(&g.Meta, fmt.Sprintf("whether its listener %s names the Secret of a Certificate beside it depends on the namespace of the release", l.Name)))
+		}
 	}
 	if l.Protocol == "HTTPS" {
 		if g.byHand == nil {

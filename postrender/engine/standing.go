@@ -47,7 +47,7 @@ func (r *run) apexListeners(g *gateway) []standing {
 			apexes = append(apexes, child)
 		}
 	}
-	if name := g.apexCertificate(); g.policy.Certificates == Wildcard && r.taken.by(g, name) {
+	if name := g.apexCertificate(); g.policy.Certificates == Wildcard && r.isTaken(g, name) {
 		r.nameTaken(g, "Certificate or Secret "+name)
 		return nil
 	}

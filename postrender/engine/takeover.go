@@ -68,7 +68,13 @@ func (r *run) takesFromPassthrough(g *gateway, s slot) (answer, bool) {
 		for _, a := range routes {
 			c := claim{parent: Parent{SectionName: a.ref.SectionName, Port: a.ref.Port}}
 			claimed := slices.ContainsFunc(a.route.Hostnames, func(raw string) bool { return covers(normalOr(raw), s.hostname) })
-			if claimed && c.selects(l.Name, l.Port) && r.attach(a.route, g, l, s.hostname).accepted {
+			if !claimed || !c.selects(l.Name, l.Port) {
+				continue
+			}
+			switch answer := r.attach(a.route, g, l, s.hostname); {
+			case answer.reason == ReasonPending:
+				r.errs = append(r.errs, r.needNamespace(&a.route.Meta, fmt.Sprintf("whether listener %s of %s serves it %s depends on the namespace of the release", l.Name, g, s.hostname)))
+			case answer.accepted:
 				return refuse(ReasonNoHostname, "listener %s (TLS %s) serves %s to %s on port %d; drop the hostname from one of them", l.Name, l.TLSMode, s.hostname, &a.route.Meta, s.port), true
 			}
 		}
@@ -88,8 +94,7 @@ func (r *run) keepsOne(g *gateway, listeners []Listener) []Listener {
 	}
 	last := &listeners[0]
 	i := slices.IndexFunc(g.ours, func(l SourceListener) bool { return l.Name == last.Name })
-	last.Action, last.Reason, last.object = Keep, "it is the last one", g.ours[i].Object
-	g.stays[last.Name] = true
+	g.keep(last, g.ours[i], "it is the last one")
 	r.find(Warning, CodeNoListener, &g.Meta, fmt.Sprintf("nothing claims listener %s, and it stays all the same, since the API takes no %s without a listener; write one by hand, or set http.listener: true in the policy", last.Name, g.Kind))
 	return listeners
 }

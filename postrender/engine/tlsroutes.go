@@ -41,7 +41,7 @@ func (r *run) answerTLS(route *Route, g *gateway, c claim) {
 	if len(listeners) == 0 {
 		switch {
 		case c.pinned():
-			r.verdict(c, refuse(ReasonNoMatchingParent, "%s has no listener %s; %s", g, pin(c.parent), g.wayFor(route.Kind)))
+			r.answerLater(route, g, c, refuse(ReasonNoMatchingParent, "%s has no listener %s; %s", g, pin(c.parent), g.wayFor(route.Kind)))
 		default:
 			r.verdict(c, refuse(ReasonNotAllowed, "%s has no TLS listener for a TLSRoute; add the hostname to passthrough in its policy, or write a listener by hand (protocol TLS, tls.mode Passthrough)", g))
 		}
@@ -52,7 +52,7 @@ func (r *run) answerTLS(route *Route, g *gateway, c claim) {
 		r.answerByStanding(g, c, &g.standing[i])
 		return
 	}
-	r.verdict(c, a)
+	r.answerLater(route, g, c, a)
 }
 
 // borrowed returns the hostnames of the TLS listeners that the route's
