@@ -1,0 +1,75 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/metadata"
+	"k8s.io/client-go/rest"
+)
+
+// userAgent is what audit logs show, unless the caller's config says otherwise.
+const userAgent = "gatewright"
+
+// requestTimeout is how long one answer may take, body included.
+const requestTimeout = 30 * time.Second
+
+// Cluster is one API server, as a [rest.Config] reaches it.
+type Cluster struct {
+	objects  dynamic.Interface
+	metadata metadata.Interface
+
+	// Lists go by plain HTTP: every answer is looked at before it counts, and
+	// every repetition is ours.
+	http    *http.Client
+	base    *url.URL
+	timeout time.Duration
+	sleep   func(context.Context, time.Duration) error
+}
+
+// Connect prepares the clients of an API server. It sends no request.
+func Connect(config *rest.Config) (*Cluster, error) {
+	config = rest.CopyConfig(config)
+	if config.UserAgent == "" {
+		config.UserAgent = userAgent
+	}
+	if config.QPS == 0 {
+		config.QPS = -1 // the server knows its limits and says so by 429
+	}
+	config.WarningHandler = rest.NoWarnings{}
+	fail := func(err error) (*Cluster, error) {
+		return nil, fmt.Errorf("API server %s: %w; correct the kubeconfig", config.Host, err)
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return fail(err)
+	}
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return fail(err)
+	}
+	objects, err := dynamic.NewForConfigAndClient(config, client)
+	if err != nil {
+		return fail(err)
+	}
+	meta, err := metadata.NewForConfigAndClient(config, client)
+	if err != nil {
+		return fail(err)
+	}
+	return &Cluster{objects: objects, metadata: meta, http: client, base: base, timeout: requestTimeout, sleep: sleep}, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
