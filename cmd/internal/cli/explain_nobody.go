@@ -42,12 +42,18 @@ func (e *explanation) trial(plan *engine.Plan, g *engine.Gateway) {
 	asked := explanation{plan: plan, look: e.look}
 	asked.text.WriteString("\n")
 	asked.line(plainTone, "", fmt.Sprintf("if an HTTPRoute beside %s%s asked it:", g, inSource(g.Source)))
+	answered := false
 	for _, v := range plan.Verdicts {
 		if v.Name == trialName {
 			asked.outcome(v)
+			answered = true
 		}
 	}
-	asked.newFindings(e.plan)
+	if answered {
+		asked.newFindings(e.plan)
+	} else {
+		asked.findings(g.String())
+	}
 	e.text.WriteString(asked.text.String())
 }
 

@@ -159,23 +159,15 @@ func summary(plan *engine.Plan) string {
 
 // claims counts the verdicts.
 func claims(plan *engine.Plan) string {
-	served, undecided, optedOut := 0, 0, 0
+	served, refused := 0, len(plan.Refused())
 	for _, v := range plan.Verdicts {
-		switch {
-		case v.Accepted:
+		if v.Accepted {
 			served++
-		case v.Reason == engine.ReasonPending:
-			undecided++
-		case v.Reason == engine.ReasonOptedOut:
-			optedOut++
 		}
 	}
-	s := fmt.Sprintf("claims: %d served, %d refused", served, len(plan.Refused()))
-	if undecided > 0 {
-		s += fmt.Sprintf(", %d not decided here", undecided)
-	}
-	if optedOut > 0 {
-		s += fmt.Sprintf(", %d opted out", optedOut)
+	s := fmt.Sprintf("claims: %d served, %d refused", served, refused)
+	if n := len(plan.Verdicts) - served - refused; n > 0 {
+		s += fmt.Sprintf(", %d opted out", n)
 	}
 	return s
 }

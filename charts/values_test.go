@@ -1,0 +1,178 @@
+package charts_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"go.yaml.in/yaml/v3"
+)
+
+// A wrong value is refused before anything is installed, and the message says
+// which one.
+func TestWrongValuesAreRefused(t *testing.T) {
+	tests := []struct {
+		name, values string
+		want         []string
+	}{
+		{"unknown value", `{schedle: "@hourly"}`, []string{"'schedle' not allowed"}},
+		{"unknown value further in", `{image: {name: x}}`, []string{"/image", "'name' not allowed"}},
+		{"unknown key of the policy", `{policy: [{maxListenrs: 3}]}`, []string{"/policy/0", "'maxListenrs' not allowed"}},
+		{"unknown word in the policy", `{policy: [{}, {certificates: perHostname}]}`, []string{"/policy/1/certificates", "'PerHostname', 'Wildcard'"}},
+		{"issuer of no kind", `{policy: [{issuerRef: {kind: Isuer, name: x}}]}`, []string{"/policy/0/issuerRef/kind", "'Issuer', 'ClusterIssuer'"}},
+		{"too many listeners", `{policy: [{maxListeners: 65}]}`, []string{"/policy/0/maxListeners", "65", "64"}},
+		{"policy as a file", `{policy: {gateways: []}}`, []string{"/policy", "got object, want array"}},
+		{"text for a number", `{startingDeadlineSeconds: "120"}`, []string{"/startingDeadlineSeconds", "got string, want integer"}},
+		{"deadline below the controller's period", `{startingDeadlineSeconds: 5}`, []string{"/startingDeadlineSeconds", "minimum: got 5, want 10"}},
+		{"days", `{grace: 1d}`, []string{"/grace", "'1d' does not match pattern"}},
+		{"schedule", `{schedule: every hour}`, []string{"/schedule", "'every hour' does not match pattern"}},
+		{"gateway without namespace", `{gateways: [edge]}`, []string{"/gateways/0", "'edge' does not match pattern"}},
+		{"issuer without kind", `{allowedIssuers: [letsencrypt]}`, []string{"/allowedIssuers/0", "'letsencrypt' does not match pattern"}},
+		{"namespace twice", `{namespaces: [a, a]}`, []string{"/namespaces", "items at 0 and 1 are equal"}},
+		{"name too long for a CronJob", `{fullnameOverride: ` + strings.Repeat("x", 53) + `}`, []string{"/fullnameOverride", "maxLength: got 53, want 52"}},
+		{"no image", `{image: {repository: ""}}`, []string{"image.repository is empty", "make image"}},
+		{"no account", `{serviceAccount: {create: false}}`, []string{"serviceAccount.create is false: give serviceAccount.name"}},
+		{"retention without rights", `{policy: [{secretRetention: {after: 336h}}]}`, []string{"policy[0].secretRetention", "set secretRetention.enabled to true"}},
+		{"retention at once without rights", `{policy: [{secretRetention: Delete}]}`, []string{"policy[0].secretRetention", "set secretRetention.enabled to true"}},
+		{"lookup without rights", `{policy: [{}, {withdraw: Served}]}`, []string{"policy[1].withdraw", "set services.read to true"}},
+		{"redirect without rights", `{policy: [{http: {redirect: true}}]}`, []string{"policy[0].http.redirect", "set redirects.enabled to true"}},
+		{"gateway out of sight", `{namespaces: [a], gateways: [a/x, b/y]}`, []string{"gateways: b/y is in none of namespaces"}},
+	}
+	eachHelm(t, func(t *testing.T, h helm) {
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				_, err := h.template(t, image, tt.values)
+				if err == nil {
+					t.Fatal("the values are taken")
+				}
+				for _, want := range tt.want {
+					if !strings.Contains(err.Error(), want) {
+						t.Errorf("want %q in: %v", want, err)
+					}
+				}
+			})
+		}
+	})
+}
+
+// The same values pass once the feature they need is on.
+func TestPolicyWithItsFeatures(t *testing.T) {
+	eachHelm(t, func(t *testing.T, h helm) {
+		h.mustTemplate(t, `{policy: [{secretRetention: {after: 336h}, withdraw: Served, http: {redirect: true}}], `+allFeatures+`}`)
+		h.mustTemplate(t, `{policy: [{secretRetention: Keep, withdraw: SamePort, http: {redirect: Auto}}, {http: {redirect: false}}]}`)
+		h.mustTemplate(t, `{global: {registry: x}, podSecurityContext: {runAsUser: null, runAsGroup: null}}`)
+	})
+}
+
+// The policy in the values is checked by the same schema as a Policy file.
+func TestPolicySchemaIsTheSame(t *testing.T) {
+	const begin = "    \"entry\": {\n" // both files end with these definitions
+	published, err := os.ReadFile(filepath.Join(repository, "postrender/engine/policy.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(chart, "values.schema.json")
+	own, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, want, found := strings.Cut(string(published), begin)
+	head, got, foundOwn := strings.Cut(string(own), begin)
+	if !found || !foundOwn {
+		t.Fatalf("one of the schemas has no line %q", begin)
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("definitions of the policy (-published +values.schema.json); UPDATE=1 copies them:\n%s", diff)
+	}
+	if os.Getenv("UPDATE") != "" && want != got {
+		if err := os.WriteFile(path, []byte(head+begin+want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The schema knows every value, down to the last key that the chart gives.
+func TestSchemaKnowsEveryValue(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(chart, "values.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var schema struct{ Properties map[string]any }
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]bool{"global": true}
+	for _, value := range values(t) {
+		name, _, _ := strings.Cut(value.path, ".")
+		known[name] = true
+		if schema.Properties[name] == nil {
+			t.Errorf("value %s is not in the schema", name)
+		}
+	}
+	for name := range schema.Properties {
+		if !known[name] {
+			t.Errorf("%s is in the schema and not in values.yaml", name)
+		}
+	}
+}
+
+// The page lists each value with its default, and no other.
+func TestReadmeListsEveryValue(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(chart, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## Values\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var got []string
+	for line := range strings.Lines(section) {
+		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| `") && len(cells) >= 3 {
+			got = append(got, strings.TrimPrefix(cells[0], "| ")+" "+cells[1])
+		}
+	}
+	var want []string
+	for _, value := range values(t) {
+		want = append(want, fmt.Sprintf("`%s` `%s`", value.path, value.json))
+	}
+	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))); diff != "" {
+		t.Errorf("values (-values.yaml +README.md):\n%s", diff)
+	}
+}
+
+// value is one default, by its path in values.yaml.
+type value struct{ path, json string }
+
+func values(t *testing.T) []value {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(chart, "values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := yaml.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	return leaves(t, "", all)
+}
+
+func leaves(t *testing.T, path string, node map[string]any) []value {
+	t.Helper()
+	var found []value
+	for key, content := range node {
+		if inner, ok := content.(map[string]any); ok && len(inner) > 0 {
+			found = append(found, leaves(t, path+key+".", inner)...)
+			continue
+		}
+		text, err := json.Marshal(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, value{path + key, string(text)})
+	}
+	return found
+}
