@@ -36,8 +36,12 @@ func refuse(reason, format string, args ...any) answer {
 }
 
 func (r *run) verdict(c claim, a answer) {
-	if a.reason == reasonWrongKind {
+	switch a.reason {
+	case reasonWrongKind:
 		a.reason = ReasonNotAllowed
+	case reasonNamespaceUnknown:
+		a.reason = ReasonPending
+		r.find(Warning, CodeNamespaceUnknown, c.object, a.message)
 	}
 	r.verdicts = append(r.verdicts, Verdict{
 		Kind: c.object.Kind, Namespace: c.object.Namespace, Name: c.object.Name, Parent: c.parent, Hostname: c.hostname,
@@ -100,25 +104,26 @@ type attachment struct {
 func (r *run) claimParent(route *Route, ref ParentRef) {
 	parent := Parent{Kind: ref.Kind, Namespace: ref.Namespace, Name: ref.Name, SectionName: ref.SectionName, Port: ref.Port}
 	g, err := r.findParent(&route.Meta, ref.Kind, ObjectName{ref.Namespace, ref.Name})
-	if err != nil && claimsNothing(route) {
-		return // which Gateway it means changes nothing
-	}
 	switch {
+	case err != nil && claimsNothing(route): // which Gateway it means changes nothing
+		r.answerNames(&route.Meta, parent, route.Hostnames, optedOutObject())
 	case err != nil:
 		r.errs = append(r.errs, err)
 	case g == nil:
 		r.gatewayElsewhere(route, parent)
 	case g.optedOut:
-		r.find(Warning, CodeOptedOut, &route.Meta, fmt.Sprintf("%s carries %s: \"false\", so nothing is added to it; remove the annotation to get listeners", g, AnnotationManage))
+		r.gatewayOptedOut(g, &route.Meta, parent, route.Hostnames)
 	default:
 		g.claimed = true
 		if g.host != nil {
 			g.host.claimed = true
 		}
 		g.attached = append(g.attached, attachment{route, ref})
-		if g.policy.managed {
-			r.claimHostnames(route, g, parent, ref)
+		if !g.policy.managed {
+			r.answerNames(&route.Meta, parent, route.Hostnames, withoutPolicy(g))
+			return
 		}
+		r.claimHostnames(route, g, parent, ref)
 	}
 }
 
@@ -138,7 +143,7 @@ func (r *run) claimHostnames(route *Route, g *gateway, parent Parent, ref Parent
 	}
 	switch {
 	case g.barred != "":
-		r.refuseAll(route, parent, refuse(ReasonNotAllowed, "%s", g.barred))
+		r.answerNames(&route.Meta, parent, route.Hostnames, refuse(ReasonNotAllowed, "%s", g.barred))
 		return
 	case route.Kind == KindTLSRoute:
 		r.answerTLSRoute(route, g, parent, ref)
@@ -154,12 +159,6 @@ func (r *run) claimHostnames(route *Route, g *gateway, parent Parent, ref Parent
 			continue
 		}
 		r.answerRoute(route, g, c)
-	}
-}
-
-func (r *run) refuseAll(route *Route, parent Parent, a answer) {
-	for _, raw := range route.Hostnames {
-		r.verdict(claim{object: &route.Meta, parent: parent, hostname: normalOr(raw)}, a)
 	}
 }
 
@@ -247,10 +246,12 @@ func (r *run) claimCertificate(c *Certificate, target ObjectName) {
 		return
 	}
 	g.claimed = true
-	if g.optedOut {
-		r.find(Warning, CodeOptedOut, &c.Meta, fmt.Sprintf("%s carries %s: \"false\", so nothing is added to it; remove the annotation to get listeners", g, AnnotationManage))
-	}
-	if !g.policy.managed || g.optedOut {
+	switch {
+	case g.optedOut:
+		r.gatewayOptedOut(g, &c.Meta, parent, c.DNSNames)
+		return
+	case !g.policy.managed:
+		r.answerNames(&c.Meta, parent, c.DNSNames, withoutPolicy(g))
 		return
 	}
 	port, portErr := r.certificatePort(c, g)

@@ -13,19 +13,17 @@ const elsewhere = "render both in one release, or write the listener by hand (th
 // snapshot: a render does not know it, a complete snapshot lacks it.
 func (r *run) gatewayElsewhere(route *Route, parent Parent) {
 	if r.snapshot.Complete {
-		r.refuseAll(route, parent, refuse(ReasonNoMatchingParent, "there is no %s %s%s; correct the parentRef", parent.Kind, placedName(parent.Namespace, parent.Name), but(r.held(parent, distinctParents(route)))))
+		r.answerNames(&route.Meta, parent, route.Hostnames, refuse(ReasonNoMatchingParent, "there is no %s %s%s; correct the parentRef", parent.Kind, placedName(parent.Namespace, parent.Name), but(r.held(parent, distinctParents(route)))))
 		return
 	}
 	if len(route.Hostnames) == 0 {
 		return
 	}
 	asks := fmt.Sprintf("it asks for %s of %s %s, which is not in this release", strings.Join(route.Hostnames, ", "), parent.Kind, placedName(parent.Namespace, parent.Name))
-	missing, known := r.missingElsewhere(route, parent)
-	switch {
-	case known && len(missing) == 0:
-		return
-	case known:
-		r.find(Warning, CodeGatewayElsewhere, &route.Meta, fmt.Sprintf("%s; the snapshot shows no listener for %s: %s", asks, strings.Join(missing, ", "), elsewhere))
+	if missing, known := r.answerElsewhere(route, parent); known {
+		if len(missing) > 0 {
+			r.find(Warning, CodeGatewayElsewhere, &route.Meta, fmt.Sprintf("%s; the snapshot shows no listener for %s: %s", asks, strings.Join(missing, ", "), elsewhere))
+		}
 		return
 	}
 	ifMeant := r.ifMeant(parent, distinctParents(route), "namespace and name in the parentRef")
@@ -36,23 +34,27 @@ func (r *run) gatewayElsewhere(route *Route, parent Parent) {
 	r.find(Warning, CodeGatewayElsewhere, &route.Meta, asks+"; "+ifMeant+elsewhere)
 }
 
-// missingElsewhere returns the hostnames of a route that the Gateway of another
-// release does not serve, if --snapshot knows that Gateway.
-func (r *run) missingElsewhere(route *Route, parent Parent) (missing []string, known bool) {
-	if parent.Kind != KindGateway {
-		return nil, false
-	}
+// answerElsewhere answers for the hostnames of a route on the Gateway of another
+// release. It returns those that this one does not serve, if --snapshot knows it.
+func (r *run) answerElsewhere(route *Route, parent Parent) (missing []string, known bool) {
 	source := r.known[ObjectName{parent.Namespace, parent.Name}]
-	if source == nil {
+	if source == nil || parent.Kind != KindGateway {
+		r.answerNames(&route.Meta, parent, route.Hostnames, notHere(parent))
 		return nil, false
 	}
 	g := &gateway{Gateway: source, hand: source.Listeners}
 	for _, raw := range route.Hostnames {
 		c := claim{object: &route.Meta, parent: parent, hostname: normalOr(raw)}
 		listeners := slices.DeleteFunc(g.selectedBy(c), func(l SourceListener) bool { return !c.pinned() && !isTLS(l.Protocol) })
-		if len(listeners) == 0 || !r.bestAnswer(route, g, c, listeners).accepted {
-			missing = append(missing, raw)
+		a := answer{}
+		if len(listeners) > 0 {
+			a = r.bestAnswer(route, g, c, listeners)
 		}
+		if !a.accepted {
+			missing = append(missing, raw)
+			a = refuse(ReasonPending, "%s is not in this release, and no listener that the snapshot shows of it serves the hostname", g)
+		}
+		r.verdict(c, a)
 	}
 	return missing, true
 }
@@ -61,12 +63,10 @@ func (r *run) certificateElsewhere(c *Certificate, target ObjectName) {
 	name := placedName(target.Namespace, target.Name)
 	parent := Parent{Kind: KindGateway, Namespace: target.Namespace, Name: target.Name}
 	if r.snapshot.Complete {
-		held := r.held(parent, nil)
-		for _, raw := range distinct(c.DNSNames) {
-			r.verdict(claim{object: &c.Meta, parent: parent, hostname: normalOr(raw)}, refuse(ReasonNoMatchingParent, "there is no Gateway %s%s; correct the annotation", name, but(held)))
-		}
+		r.answerNames(&c.Meta, parent, c.DNSNames, refuse(ReasonNoMatchingParent, "there is no Gateway %s%s; correct the annotation", name, but(r.held(parent, nil))))
 		return
 	}
+	r.answerNames(&c.Meta, parent, c.DNSNames, notHere(parent))
 	r.find(Warning, CodeGatewayElsewhere, &c.Meta, fmt.Sprintf("it asks for %s of Gateway %s, which is not in this release; %s%s", strings.Join(c.DNSNames, ", "), name, r.ifMeant(parent, nil, "the annotation"), elsewhere))
 }
 

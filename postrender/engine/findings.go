@@ -73,6 +73,9 @@ const (
 	CodePortGuessed = "PortGuessed"
 	// CodeNamespaceLabels: a selector decides on labels that are not known.
 	CodeNamespaceLabels = "NamespaceLabelsUnknown"
+	// CodeNamespaceUnknown: whether a listener admits a route depends on the
+	// namespace of the release.
+	CodeNamespaceUnknown = "NamespaceUnknown"
 	// CodeDuplicateKey: a manifest holds a key twice; the last one counts.
 	CodeDuplicateKey = "DuplicateKey"
 	// CodeDuplicateObject: an object stands twice in the input.

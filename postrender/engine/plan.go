@@ -136,7 +136,9 @@ type Verdict struct {
 	Source string `json:"-"`
 }
 
-func (v *Verdict) refused() bool { return !v.Accepted && v.Reason != ReasonOptedOut }
+func (v *Verdict) refused() bool {
+	return !v.Accepted && v.Reason != ReasonOptedOut && v.Reason != ReasonPending
+}
 
 // Parent is the Gateway that an object names, and how it names it.
 type Parent struct {
@@ -157,10 +159,13 @@ const (
 	ReasonUnsupported      = "UnsupportedValue"
 	ReasonRefNotPermitted  = "RefNotPermitted"
 	ReasonHostnameConflict = "HostnameConflict"
-	ReasonPending          = "Pending"
 	ReasonTooMany          = "TooManyListeners"
+	// ReasonPending is the verdict of a claim that is not decided here: its parent
+	// is not in the input, or has no policy, or a namespace is not known. It is no
+	// refusal.
+	ReasonPending = "Pending"
 	// ReasonOptedOut is the verdict of an object that does not want to claim, or
-	// did not say that it wants to; it is no refusal.
+	// did not say that it wants to, or whose Gateway is taken out; it is no refusal.
 	ReasonOptedOut = "OptedOut"
 )
 
@@ -189,7 +194,8 @@ func (p *Plan) Changes() bool {
 	return false
 }
 
-// Refused returns the verdicts that are refused.
+// Refused returns the verdicts that are refused: not those of claims that are
+// not decided here, or not wanted.
 func (p *Plan) Refused() []Verdict {
 	var out []Verdict
 	for _, v := range p.Verdicts {

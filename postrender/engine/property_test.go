@@ -34,6 +34,7 @@ func FuzzEngine(f *testing.F) {
 		s := newManifests(w, plan)
 		checkUnique(t, w, s, plan)
 		checkVerdicts(t, s, plan)
+		checkAnswered(t, w, plan)
 		checkRefused(t, s, plan)
 		checkSecrets(t, w, s, plan)
 		checkLimits(t, w, plan)

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,6 +28,37 @@ func checkVerdicts(t *testing.T, s *manifests, plan *Plan) {
 		lastStays := slices.ContainsFunc(plan.Findings, func(f Finding) bool { return f.Code == CodeNoListener })
 		if problem := s.verdictProblem(plan, v, parent, listeners[i]); problem != "" && (problem != precedence || !lastStays) {
 			t.Fatalf("%+v\nis accepted by %v\nalthough %s", v, listeners[i], problem)
+		}
+	}
+}
+
+// checkAnswered: every hostname that a route asks a Gateway or ListenerSet for
+// has a verdict, and so has every one of an annotated Certificate.
+func checkAnswered(t *testing.T, w *world, plan *Plan) {
+	t.Helper()
+	answered := map[string]bool{}
+	for _, v := range plan.Verdicts {
+		parent := v.Parent
+		answered[fmt.Sprint(v.Kind, " ", v.Namespace, "/", v.Name, " ", parent, " ", v.Hostname)] = true
+	}
+	want := func(object map[string]any, parent Parent, names []string) {
+		for _, name := range names {
+			if key := fmt.Sprint(keyOf(object), " ", parent, " ", normalOr(name)); !answered[key] {
+				t.Fatalf("no verdict for %s", key)
+			}
+		}
+	}
+	for _, object := range w.objects {
+		labels, annotations := below(object, "metadata", "labels"), below(object, "metadata", "annotations")
+		if labels[LabelFor] != nil || labels["acme.cert-manager.io/http01-solver"] != nil || metadata(object)["ownerReferences"] != nil {
+			continue
+		}
+		for _, ref := range entries(below(object, "spec"), "parentRefs") {
+			parent := Parent{cmp.Or(text(ref, "kind"), KindGateway), text(ref, "namespace"), text(ref, "name"), text(ref, "sectionName"), number(ref, "port")}
+			want(object, parent, texts(below(object, "spec"), "hostnames"))
+		}
+		if namespace, name, annotated := strings.Cut(text(annotations, AnnotationGateway), "/"); annotated && object["kind"] == KindCertificate {
+			want(object, Parent{Kind: KindGateway, Namespace: namespace, Name: name}, texts(below(object, "spec"), "dnsNames"))
 		}
 	}
 }

@@ -196,12 +196,16 @@ func (r *run) bestAnswer(route *Route, g *gateway, c claim, listeners []SourceLi
 // severity orders the reasons of several listeners: the one that comes nearest
 // to accepting the route tells its owner most.
 func severity(reason string) int {
-	return slices.Index([]string{reasonWrongKind, ReasonNoHostname, ReasonHostnameConflict, ReasonNotAllowed, ReasonPending}, reason)
+	return slices.Index([]string{reasonWrongKind, ReasonNoHostname, ReasonHostnameConflict, ReasonNotAllowed, reasonNamespaceUnknown}, reason)
 }
 
 // reasonWrongKind is NotAllowedByListeners of a listener that takes no routes
 // of the kind at all.
 const reasonWrongKind = ReasonNotAllowed + "Kind"
+
+// reasonNamespaceUnknown is Pending of a listener of which the namespace of the
+// release decides whether it admits the route.
+const reasonNamespaceUnknown = ReasonPending + "Namespace"
 
 // attach answers whether the listener accepts the route and answers every name
 // that the hostname stands for. A wildcard of a TLSRoute is served where it
@@ -225,7 +229,7 @@ func (r *run) attach(route *Route, g *gateway, l *SourceListener, hostname strin
 			r.labelsUnknown(g, &route.Meta)
 			break
 		}
-		return refuse(ReasonPending, "whether listener %s admits %s depends on a namespace that is not known; add --namespace", l.Name, namespaceOf(&route.Meta))
+		return refuse(reasonNamespaceUnknown, "whether listener %s admits %s depends on a namespace that is not known; add --namespace", l.Name, namespaceOf(&route.Meta))
 	}
 	return accept(l.Name)
 }

@@ -72,7 +72,7 @@ func (r *run) takesFromPassthrough(g *gateway, s slot) (answer, bool) {
 				continue
 			}
 			switch answer := r.attach(a.route, g, l, s.hostname); {
-			case answer.reason == ReasonPending:
+			case answer.reason == reasonNamespaceUnknown:
 				r.errs = append(r.errs, r.needNamespace(&a.route.Meta, fmt.Sprintf("whether listener %s of %s serves it %s depends on the namespace of the release", l.Name, g, s.hostname)))
 			case answer.accepted:
 				return refuse(ReasonNoHostname, "listener %s (TLS %s) serves %s to %s on port %d; drop the hostname from one of them", l.Name, l.TLSMode, s.hostname, &a.route.Meta, s.port), true

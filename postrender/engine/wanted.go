@@ -36,7 +36,7 @@ func (r *run) refusedByPolicy(g *gateway, c claim) (answer, bool) {
 	manage := c.object.Annotations[AnnotationManage]
 	switch {
 	case manage == "false":
-		return refuse(ReasonOptedOut, "the annotation %s: \"false\" keeps it from adding a listener", AnnotationManage), true
+		return optedOutObject(), true
 	case g.policy.Claims == ClaimsOptedIn && manage != "true":
 		return refuse(ReasonOptedOut, "%s takes claims of opted-in objects only; annotate this one with %s: \"true\"", g, AnnotationManage), true
 	}

@@ -129,8 +129,11 @@ func (e *explanation) verdict(v engine.Verdict) {
 	e.line(plainTone, "", fmt.Sprintf("%s%s %s", claimant(v), inSource(v.Source), asks))
 	e.outcome(v)
 	object := engine.Meta{Kind: v.Kind, Namespace: v.Namespace, Name: v.Name}
+	asked := engine.Meta{Kind: v.Parent.Kind, Namespace: v.Parent.Namespace, Name: v.Parent.Name}
 	for _, f := range tellable(e.plan.Findings) {
-		if f.Object == object.String() && e.concerns(f, v) && !slices.Contains(e.told, f) {
+		about := f.Object == object.String() && e.concerns(f, v)
+		about = about || (f.Object == asked.String() && f.Code == engine.CodeNoPolicy)
+		if about && !slices.Contains(e.told, f) {
 			e.line(warnTone, "  ", f.Code+": "+f.Message)
 			e.told = append(e.told, f)
 		}
@@ -151,34 +154,24 @@ func mentions(sentence, hostname string) bool {
 	return slices.ContainsFunc(strings.Fields(sentence), func(word string) bool { return strings.Trim(word, "(),;:") == hostname })
 }
 
-// unanswered is about an object that names the hostname and has no verdict: its
-// parent is not among the manifests, or is not managed.
+// unanswered is about an object that names the hostname and asks no Gateway or
+// ListenerSet for it.
 func (e *explanation) unanswered(m *engine.Meta) {
 	e.text.WriteString("\n")
-	e.line(plainTone, "", fmt.Sprintf("%s%s names it, but gets no listener:", m, inSource(m.Source)))
-	if !e.findings(m.String()) {
-		e.findings(engine.KindGateway + " ")
-		e.findings(engine.KindListenerSet + " ")
-	}
-}
-
-// findings writes what was found about the objects whose "Kind namespace/name"
-// begins with object, and returns whether that is anything.
-func (e *explanation) findings(object string) bool {
-	found := false
+	e.line(plainTone, "", fmt.Sprintf("%s%s names it, but claims nothing", m, inSource(m.Source)))
 	for _, f := range tellable(e.plan.Findings) {
-		if strings.HasPrefix(f.Object, object) {
-			e.line(warnTone, "  ", fmt.Sprintf("%s: %s: %s", f.Object, f.Code, f.Message))
-			found = true
+		if f.Object == m.String() {
+			e.line(warnTone, "  ", f.Code+": "+f.Message)
 		}
 	}
-	return found
 }
 
 func (e *explanation) outcome(v engine.Verdict) {
 	switch {
 	case v.Accepted:
 		e.served(v)
+	case v.Reason == engine.ReasonPending:
+		e.line(warnTone, "  ", "not decided here: "+v.Reason)
 	case v.Reason == engine.ReasonOptedOut:
 		e.line(warnTone, "  ", "not asked for: "+v.Reason)
 	default:

@@ -42,18 +42,12 @@ func (e *explanation) trial(plan *engine.Plan, g *engine.Gateway) {
 	asked := explanation{plan: plan, look: e.look}
 	asked.text.WriteString("\n")
 	asked.line(plainTone, "", fmt.Sprintf("if an HTTPRoute beside %s%s asked it:", g, inSource(g.Source)))
-	answered := false
 	for _, v := range plan.Verdicts {
 		if v.Name == trialName {
 			asked.outcome(v)
-			answered = true
 		}
 	}
-	if answered {
-		asked.newFindings(e.plan)
-	} else {
-		asked.findings(g.String())
-	}
+	asked.newFindings(e.plan)
 	e.text.WriteString(asked.text.String())
 }
 

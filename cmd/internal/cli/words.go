@@ -159,15 +159,23 @@ func summary(plan *engine.Plan) string {
 
 // claims counts the verdicts.
 func claims(plan *engine.Plan) string {
-	served, refused := 0, len(plan.Refused())
+	served, undecided, optedOut := 0, 0, 0
 	for _, v := range plan.Verdicts {
-		if v.Accepted {
+		switch {
+		case v.Accepted:
 			served++
+		case v.Reason == engine.ReasonPending:
+			undecided++
+		case v.Reason == engine.ReasonOptedOut:
+			optedOut++
 		}
 	}
-	s := fmt.Sprintf("claims: %d served, %d refused", served, refused)
-	if n := len(plan.Verdicts) - served - refused; n > 0 {
-		s += fmt.Sprintf(", %d opted out", n)
+	s := fmt.Sprintf("claims: %d served, %d refused", served, len(plan.Refused()))
+	if undecided > 0 {
+		s += fmt.Sprintf(", %d not decided here", undecided)
+	}
+	if optedOut > 0 {
+		s += fmt.Sprintf(", %d opted out", optedOut)
 	}
 	return s
 }
