@@ -37,6 +37,10 @@ type setup struct {
 	Namespace string   `json:"namespace"`
 	Complete  bool     `json:"complete"`
 	Owned     []string `json:"owned"`
+	// Released are the Certificates that our field manager does not own, NotReady
+	// those without a certificate; the others are ours, and ready.
+	Released []string `json:"released"`
+	NotReady []string `json:"notReady"`
 }
 
 func runCase(t *testing.T, file string) {
@@ -128,6 +132,9 @@ func explainPlan(t testing.TB, objects []map[string]any, parts map[string]string
 		for i := range g.Listeners {
 			g.Listeners[i].Owned = slices.Contains(s.Owned, g.Listeners[i].Name)
 		}
+	}
+	for _, c := range snapshot.Certificates {
+		c.Owned, c.Ready = !slices.Contains(s.Released, c.Name), !slices.Contains(s.NotReady, c.Name)
 	}
 	policies := PolicySources{}
 	if parts["policy.yaml"] != "" {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strings"
 )
 
 // taken holds the names of Certificates and Secrets that gatewright did not
@@ -32,16 +33,16 @@ func takenNames(s *Snapshot) taken {
 	return t
 }
 
-// by says whether something else holds the name in the Gateway's namespace.
+// by says whether something else holds the name in the namespace of an object.
 // What the shim made for our listener is no obstacle, nor is the Secret that
 // cert-manager issued for a Certificate of the name.
-func (t taken) by(g *gateway, name string) tri {
+func (t taken) by(beside *Meta, name string) tri {
 	answer := no
 	for _, m := range t[name] {
 		if (m.Labels[LabelFor] != "" && m.Kind != KindCertificate) || isShimOwner(m.Controller) || m.Annotations["cert-manager.io/certificate-name"] == name {
 			continue
 		}
-		switch sameNamespace(m.Namespace, g.Namespace) {
+		switch sameNamespace(m.Namespace, beside.Namespace) {
 		case yes:
 			return yes
 		case unknown:
@@ -53,7 +54,7 @@ func (t taken) by(g *gateway, name string) tri {
 
 // isTaken says whether something else holds the name of a Certificate of ours.
 func (r *run) isTaken(g *gateway, name string) bool {
-	answer := r.taken.by(g, name)
+	answer := r.taken.by(&g.Meta, name)
 	if answer == unknown {
 		r.errs = append(r.errs, r.needNamespace(&g.Meta, fmt.Sprintf("whether the name %s, which its Certificate would have, is in use depends on the namespace of the release", name)))
 	}
@@ -92,6 +93,10 @@ func (r *run) wantCertificate(g *gateway, hostname, why string) {
 // wantCertificateFor adds a Certificate for several names, called by one.
 func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string, why string) {
 	issuer := g.policy.issuerFor(hostname)
+	if issuer.Name != "" && !r.policies.allows(issuer) {
+		r.fail(&g.Meta, fmt.Sprintf("its policy asks for %s %s, and no Certificates may be made by that", cmp.Or(issuer.Kind, "Issuer"), issuer.Name), "name one of the allowed issuers: "+strings.Join(r.policies.AllowedIssuers, ", "))
+		return
+	}
 	if issuer.Name == "" {
 		r.fail(&g.Meta, "its policy names no issuer, and its hostnames need Certificates"+unknownAside(g.policy.unknown),
 			"add --issuer NAME, issuerRef in the policy, or certificates: ListenersOnly with a cert-manager issuer annotation on the Gateway")
@@ -111,7 +116,7 @@ func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string,
 		why = min(why, other.Reason)
 	}
 	r.wantCertificates.put(key, CertificatePlan{
-		Placed:     g.place(name),
+		Placed:     r.place(g, name),
 		Reason:     why,
 		DNSNames:   dnsNames,
 		SecretName: name,
@@ -152,8 +157,12 @@ func (w *wantedCertificates) put(key ObjectName, c CertificatePlan) {
 }
 
 // place puts an object beside the Gateway or ListenerSet.
-func (g *gateway) place(name string) Placed {
-	return g.placeLike(&Meta{Namespace: g.Namespace, Name: name, Implicit: g.Implicit})
+func (r *run) place(g *gateway, name string) Placed {
+	placed := g.placeLike(&Meta{Namespace: g.Namespace, Name: name, Implicit: g.Implicit})
+	if r.snapshot.Complete {
+		placed.release = g.helmRelease()
+	}
+	return placed
 }
 
 // planCertificates gives each Certificate its action, and removes those that
@@ -176,6 +185,9 @@ func (r *run) planCertificates() {
 		c.Action = Add
 		if old := before[key]; old != nil {
 			c.Action, c.Reason = compareWith(old.Object, c.Object(), c.Reason)
+			if r.snapshot.Complete && !old.Owned {
+				c.Action, c.Reason = Keep, releases
+			}
 		}
 		delete(before, key)
 		r.certificates = append(r.certificates, *c)
@@ -188,12 +200,31 @@ func (r *run) planCertificates() {
 		if before[ObjectName{old.Namespace, old.Name}] != old {
 			continue
 		}
+		if r.snapshot.Complete && !old.Owned {
+			continue
+		}
 		for _, g := range r.beside[ObjectName{old.Namespace, old.Labels[LabelFor]}] {
 			if !g.policy.noRemovals && g.named(old) {
-				r.certificates = append(r.certificates, r.unclaimedCertificate(g, old, inUse))
+				r.certificates = append(r.certificates, r.unclaimedCertificate(g.placeLike(&old.Meta), old, inUse))
 			}
 		}
+		if r.isOrphan(&old.Meta) {
+			plan := r.unclaimedCertificate(Placed{Namespace: old.Namespace, Name: old.Name}, old, inUse)
+			if plan.Action == Remove {
+				plan.Reason = fmt.Sprintf("there is no Gateway %s", old.Labels[LabelFor])
+			}
+			r.certificates = append(r.certificates, plan)
+		}
 	}
+}
+
+// releases is the reason to leave an object of a release to it.
+const releases = "it belongs to the release"
+
+// isOrphan says whether the Gateway (or ListenerSet) that an object of ours was
+// made for is gone. Only a complete snapshot shows that.
+func (r *run) isOrphan(m *Meta) bool {
+	return r.snapshot.Complete && !r.present[ObjectName{m.Namespace, m.Labels[LabelFor]}]
 }
 
 // undecided fails where a Certificate that is wanted may be one that stands in
@@ -212,12 +243,12 @@ func (r *run) undecided(before map[ObjectName]*Certificate) {
 
 // unclaimedCertificate removes a Certificate that nothing claims, unless a
 // listener still names its Secret, and nobody else writes that.
-func (r *run) unclaimedCertificate(g *gateway, old *Certificate, inUse map[ObjectName]string) CertificatePlan {
+func (r *run) unclaimedCertificate(placed Placed, old *Certificate, inUse map[ObjectName]string) CertificatePlan {
 	if old.Namespace == "" && usedSomewhere(old.SecretName, inUse) {
 		r.errs = append(r.errs, r.needNamespace(&old.Meta, "whether a listener still names its Secret depends on the namespace of the release"))
 	}
-	plan := CertificatePlan{Placed: g.placeLike(&old.Meta), DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: unclaimed, object: old.Object}
-	if user := inUse[ObjectName{old.Namespace, old.SecretName}]; user != "" && r.taken.by(g, old.SecretName) == no {
+	plan := CertificatePlan{Placed: placed, DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: unclaimed, object: old.Object}
+	if user := inUse[ObjectName{old.Namespace, old.SecretName}]; user != "" && r.taken.by(&old.Meta, old.SecretName) == no {
 		plan.Action, plan.Reason = Keep, user+" names its Secret"
 	}
 	return plan

@@ -111,6 +111,8 @@ func (r *run) claimParent(route *Route, ref ParentRef) {
 		r.errs = append(r.errs, err)
 	case g == nil:
 		r.gatewayElsewhere(route, parent)
+	case g.frozen != "":
+		r.answerNames(&route.Meta, parent, route.Hostnames, refuse(ReasonPending, "%s", g.frozen))
 	case g.optedOut:
 		r.gatewayOptedOut(g, &route.Meta, parent, route.Hostnames)
 	default:
@@ -247,6 +249,9 @@ func (r *run) claimCertificate(c *Certificate, target ObjectName) {
 	}
 	g.claimed = true
 	switch {
+	case g.frozen != "":
+		r.answerNames(&c.Meta, parent, c.DNSNames, refuse(ReasonPending, "%s", g.frozen))
+		return
 	case g.optedOut:
 		r.gatewayOptedOut(g, &c.Meta, parent, c.DNSNames)
 		return

@@ -19,6 +19,9 @@ type Origin struct {
 	Source string
 	// Known marks an object of --snapshot.
 	Known bool
+	// Live marks an object that an API server holds. It has checked the types, but
+	// takes selectors that no client can evaluate: they select nothing.
+	Live bool
 	// Index tells the caller's objects apart, see [GatewayPlan].
 	Index int
 }
@@ -50,7 +53,7 @@ func (s *Snapshot) Decode(object map[string]any, origin Origin) error {
 	if add == nil {
 		return nil
 	}
-	r := reader{object: object, problem: new(string)}
+	r := reader{object: object, problem: new(string), live: origin.Live}
 	meta := r.meta(kind, origin)
 	if *r.problem == "" && meta.Name == "" {
 		*r.problem = "metadata.name is missing"
@@ -95,6 +98,7 @@ func (r reader) meta(kind string, origin Origin) Meta {
 			meta.Created = at
 		}
 	}
+	meta.Deleting = m.text("deletionTimestamp") != ""
 	for _, owner := range m.children("ownerReferences") {
 		if owner.flag("controller") {
 			meta.Controller = owner.text("kind")
@@ -121,8 +125,13 @@ func (s *Snapshot) addListenerSet(r reader, meta Meta) {
 
 func (r reader) gateway(meta Meta) *Gateway {
 	gateway := &Gateway{Meta: meta}
+	owners := r.owners().listeners
 	for _, l := range r.child("spec").children("listeners") {
-		gateway.Listeners = append(gateway.Listeners, l.listener())
+		listener := l.listener()
+		if by := owners[listener.Name]; by != nil {
+			listener.Owned, listener.Shared = by.ours, by.applied
+		}
+		gateway.Listeners = append(gateway.Listeners, listener)
 	}
 	return gateway
 }
@@ -180,7 +189,7 @@ func (s *Snapshot) addRoute(r reader, meta Meta) {
 		route.Backends = append(route.Backends, backends)
 	}
 	if meta.Labels[LabelFor] != "" {
-		route.Object = r.object
+		route.Object, route.Owned = r.object, r.owners().spec
 	}
 	s.Routes = append(s.Routes, route)
 }
@@ -206,8 +215,22 @@ func (s *Snapshot) addCertificate(r reader, meta Meta) {
 		IPAddresses: spec.list("ipAddresses"),
 		SecretName:  spec.text("secretName"),
 		IsCA:        spec.flag("isCA"),
+		Ready:       r.isReady(),
+		Owned:       r.owners().spec,
 		Object:      r.object,
 	})
+}
+
+// isReady reads the condition Ready, of this generation of the spec.
+func (r reader) isReady() bool {
+	generation := r.child("metadata").number("generation")
+	for _, condition := range r.child("status").children("conditions") {
+		if condition.text("type") == "Ready" {
+			seen := condition.number("observedGeneration")
+			return condition.text("status") == "True" && (seen == 0 || seen == generation)
+		}
+	}
+	return false
 }
 
 func (s *Snapshot) addGrant(r reader, meta Meta) {
@@ -246,6 +269,7 @@ type reader struct {
 	object  map[string]any
 	path    string
 	problem *string
+	live    bool
 }
 
 func (r reader) fail(field, want string, got any) {
@@ -269,12 +293,12 @@ func describe(value any) string {
 func (r reader) child(field string) reader {
 	switch v := r.object[field].(type) {
 	case map[string]any:
-		return reader{v, r.path + field + ".", r.problem}
+		return reader{v, r.path + field + ".", r.problem, r.live}
 	case nil:
 	default:
 		r.fail(field, "a mapping", v)
 	}
-	return reader{nil, r.path + field + ".", r.problem}
+	return reader{nil, r.path + field + ".", r.problem, r.live}
 }
 
 func (r reader) children(field string) []reader {
@@ -283,7 +307,7 @@ func (r reader) children(field string) []reader {
 	for i, item := range items {
 		path := fmt.Sprintf("%s%s[%d]", r.path, field, i)
 		if object, ok := item.(map[string]any); ok {
-			out = append(out, reader{object, path + ".", r.problem})
+			out = append(out, reader{object, path + ".", r.problem, r.live})
 		} else {
 			r.fail(fmt.Sprintf("%s[%d]", field, i), "a mapping", item)
 		}
@@ -378,7 +402,7 @@ func (r reader) selector(object map[string]any) *metav1.LabelSelector {
 	if err == nil {
 		_, err = metav1.LabelSelectorAsSelector(selector)
 	}
-	if err != nil {
+	if err != nil && !r.live {
 		r.fail("selector", "a label selector", object)
 	}
 	return selector

@@ -72,7 +72,7 @@ func compact(value any) string {
 }
 
 func (r *run) policySources(g *gateway) (sources []source, unknown []string, err error) {
-	if len(r.policies.Flags) > 0 {
+	if r.policies.flagsReach(g.gatewayName()) {
 		flags, err := r.policies.Flags.normal()
 		if err != nil {
 			return nil, nil, err
@@ -99,8 +99,48 @@ func (r *run) policySources(g *gateway) (sources []source, unknown []string, err
 		if _, set := carrier.Annotations[AnnotationPolicy]; set {
 			sources = append(sources, source{"annotation " + AnnotationPolicy + " of " + carrier.String(), annotated})
 		}
+		recorded, more, err := r.recordedKeys(carrier)
+		if err != nil {
+			return nil, nil, err
+		}
+		unknown = append(unknown, more...)
+		if recorded != nil {
+			sources = append(sources, source{"annotation " + AnnotationRendered + " of " + carrier.String(), recorded})
+		}
 	}
 	return sources, unknown, nil
+}
+
+// recordedKeys is the policy that a release recorded on its Gateway: the sweep
+// serves the routes of other releases by it. A render computes it anew. Whoever
+// may write the Gateway may write it, so keys that reach further are left out.
+func (r *run) recordedKeys(g *Gateway) (keys Keys, unknown []string, err error) {
+	text := g.Annotations[AnnotationRendered]
+	if text == "" || !r.snapshot.Complete {
+		return nil, nil, nil
+	}
+	var value rendered
+	const again = "render the release again, with the post-renderer"
+	if err := json.Unmarshal([]byte(text), &value); err != nil {
+		return nil, nil, gatewayError(g, fmt.Sprintf("annotation %s cannot be read: %v", AnnotationRendered, err), again)
+	}
+	if value.Version != renderedVersion {
+		return nil, nil, gatewayError(g, fmt.Sprintf("annotation %s is of version %q, and %s is known here", AnnotationRendered, value.Version, renderedVersion), "run the version that wrote it")
+	}
+	keys = Keys{}
+	for key, field := range value.Policy {
+		if key != "priorityNamespaces" && key != "secretRetention" {
+			keys[key] = field
+		}
+	}
+	if unknown, err = keys.check(); err != nil {
+		return nil, nil, gatewayError(g, fmt.Sprintf("annotation %s: %v", AnnotationRendered, err), again)
+	}
+	for _, key := range unknown {
+		delete(keys, key)
+		r.find(Warning, CodePolicyUnknownKey, &g.Meta, fmt.Sprintf("annotation %s: unknown key %s is not obeyed, and nothing of this Gateway is removed; run the version that wrote it", AnnotationRendered, key))
+	}
+	return keys, unknown, nil
 }
 
 // fileEntry returns the keys of the first entry of the file that matches.
@@ -167,7 +207,8 @@ func (r *run) yieldToShim(g *gateway, e *effective) {
 	if e.Certificates != ListenersOnly && (e.IssuerRef.Name != "" || e.keys["certificates"] != nil) {
 		r.find(Warning, CodeShimServes, &g.Meta, fmt.Sprintf("annotation %s makes cert-manager write the Certificates, so the policy's issuer is not used; remove the annotation to let gatewright write them", annotation))
 	}
-	e.managed, e.shim = true, true
+	e.shim = true
+	e.managed = e.managed || !r.snapshot.Complete // the sweep begins only where it is told to
 	if e.Certificates == PerHostname {
 		e.Certificates = ListenersOnly
 		e.keys["certificates"] = ListenersOnly

@@ -7,7 +7,7 @@ import (
 )
 
 // elsewhere is what can be done for a claim on the Gateway of another release.
-const elsewhere = "render both in one release, or write the listener by hand (the sweep, which serves such claims, is not part of this version)"
+const elsewhere = "the sweep serves it; without the sweep, render both in one release, or write the listener by hand"
 
 // gatewayElsewhere says what becomes of a route whose Gateway is not in the
 // snapshot: a render does not know it, a complete snapshot lacks it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -13,8 +14,24 @@ import (
 // Compute plans the listeners, Certificates, grants and redirects that the
 // snapshot asks for. An error (it is, or joins, [*Error]) means that nothing
 // may be written; a refused claim costs only itself and is in the plan.
+//
+// In a complete snapshot an error of one Gateway or ListenerSet costs only
+// itself: it is a finding of severity error, and everything that is there stays
+// as it is.
 func Compute(snapshot *Snapshot, policies PolicySources) (*Plan, error) {
-	r := newRun(snapshot.withAges(), policies)
+	aged := snapshot.withAges()
+	frozen := map[string]*Error{}
+	for {
+		plan, err := compute(aged, policies, frozen)
+		if err == nil || !snapshot.Complete || !freeze(frozen, err) {
+			return plan, err
+		}
+	}
+}
+
+func compute(snapshot *Snapshot, policies PolicySources, frozen map[string]*Error) (*Plan, error) {
+	r := newRun(snapshot, policies)
+	r.frozen = frozen
 	r.readParents()
 	r.claimRoutes()
 	r.claimCertificates()
@@ -38,6 +55,8 @@ type run struct {
 	policies PolicySources
 	taken    taken
 
+	// frozen are the parents that errors of a former run belong to, see [Compute].
+	frozen  map[string]*Error
 	parents []*gateway // Gateways, then ListenerSets
 	byName  map[parentName]namesakes
 	known   map[ObjectName]*Gateway // Gateways of --snapshot
@@ -58,7 +77,9 @@ type run struct {
 	errs             []error
 
 	wantCertificates wantedCertificates
-	wantGrants       map[ObjectName]*Grant
+	// readySecrets are those of Certificates that are ready.
+	readySecrets map[ObjectName]bool
+	wantGrants   map[ObjectName]*Grant
 	// ourRoutes are the redirects that we rendered before.
 	ourRoutes map[ObjectName]*Route
 	// foreignRoutes are routes of others that have a name as we give redirects.
@@ -67,6 +88,8 @@ type run struct {
 	// beside finds them by their namespace too.
 	byLabel map[string][]*gateway
 	beside  map[ObjectName][]*gateway
+	// present holds every parent, managed or not, as beside does.
+	present map[ObjectName]bool
 }
 
 // parentName is what a parentRef names but for the namespace, which may not be
@@ -99,10 +122,12 @@ func newRun(snapshot *Snapshot, policies PolicySources) *run {
 		grantsIn:   map[string][]*ReferenceGrant{},
 		byLabel:    map[string][]*gateway{},
 		beside:     map[ObjectName][]*gateway{},
+		present:    map[ObjectName]bool{},
 		ourRoutes:  map[ObjectName]*Route{},
 		wantGrants: map[ObjectName]*Grant{},
 
 		foreignRoutes: map[ObjectName]bool{},
+		readySecrets:  readySecrets(snapshot),
 
 		wantCertificates: wantedCertificates{index: map[ObjectName]int{}},
 		verdicts:         make([]Verdict, 0, countClaims(snapshot)),
@@ -148,6 +173,10 @@ type gateway struct {
 	claimed    bool // whether anything of the snapshot names the parent
 	attached   []attachment
 	optedOut   bool
+	// waiting are the slots that wait for their certificates behind wider listeners.
+	waiting []slot
+	// frozen says why nothing of the parent may be changed, or is "".
+	frozen string
 	// host is the Gateway of a ListenerSet, if the snapshot holds it; barred says
 	// why it takes no listeners of the set.
 	host   *gateway
@@ -243,12 +272,17 @@ func (r *run) readParent(source *Gateway) {
 	g := &gateway{Gateway: source, wanted: map[slot]*wanted{}, ports: ports{}, live: ports{}, stays: map[string]bool{}}
 	key := parentName{g.Kind, g.Name}
 	r.byName[key] = r.byName[key].with(g)
-	if g.Annotations[AnnotationManage] == "false" {
-		g.optedOut, g.hand = true, source.Listeners
+	r.present[ObjectName{g.Namespace, ForLabel(g.label())}] = true
+	err := r.findHost(g)
+	g.frozen = r.whyFrozen(g)
+	if g.frozen != "" || g.Annotations[AnnotationManage] == "false" {
+		g.optedOut, g.hand = g.frozen == "", source.Listeners
 		r.occupy(g)
+		if g.frozen != "" {
+			r.keepAsIs(g)
+		}
 		return
 	}
-	err := r.findHost(g)
 	if err == nil {
 		g.policy, err = r.effectivePolicy(g)
 	}
@@ -269,6 +303,39 @@ func (r *run) readParent(source *Gateway) {
 		r.byLabel[label] = append(r.byLabel[label], g)
 		r.beside[place] = append(r.beside[place], g)
 	}
+}
+
+// keepAsIs plans a parent of which nothing may be changed.
+func (r *run) keepAsIs(g *gateway) {
+	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Index: g.Index, Listeners: []Listener{}, Action: Keep, Frozen: g.frozen}
+	_, ours := r.splitListeners(g.Gateway)
+	for _, l := range ours {
+		plan.Listeners = append(plan.Listeners, l.asItIs(g.frozen))
+	}
+	r.addPlan(g, plan)
+}
+
+func (r *run) addPlan(g *gateway, plan GatewayPlan) {
+	if g.Kind == KindListenerSet {
+		r.listenerSetPlans = append(r.listenerSetPlans, plan)
+	} else {
+		r.gatewayPlans = append(r.gatewayPlans, plan)
+	}
+}
+
+// whyFrozen says why nothing of a parent may be changed, or "".
+func (r *run) whyFrozen(g *gateway) string {
+	if problem := r.frozen[g.String()]; problem != nil {
+		r.findings = append(r.findings, problem.finding())
+		return "an error in " + g.String() + " keeps it as it is; see its findings"
+	}
+	if g.Deleting {
+		return g.String() + " is being deleted"
+	}
+	if g.host != nil {
+		return g.host.frozen
+	}
+	return ""
 }
 
 // splitListeners tells ours from the others. In a release what was rendered
@@ -332,6 +399,40 @@ func gatewayError(g *Gateway, message, fix string) error {
 // Helm does not tell a post-renderer.
 func (r *run) needNamespace(m *Meta, message string) error {
 	return &Error{Object: m.String(), Source: m.Source, Message: message, Fix: "add --namespace NAMESPACE (or set HELM_NAMESPACE)"}
+}
+
+// freeze notes the parents that the errors belong to, and says whether that are
+// more than before.
+func freeze(frozen map[string]*Error, err error) bool {
+	more := false
+	for _, err := range unjoin(err) {
+		var problem *Error
+		if errors.As(err, &problem) && frozen[problem.Object] == nil && problem.ofParent() {
+			frozen[problem.Object], more = problem, true
+		}
+	}
+	return more
+}
+
+func unjoin(err error) []error {
+	var joined interface{ Unwrap() []error }
+	if errors.As(err, &joined) {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
+
+func (e *Error) ofParent() bool {
+	return strings.HasPrefix(e.Object, KindGateway+" ") || strings.HasPrefix(e.Object, KindListenerSet+" ")
+}
+
+// finding is the error of a parent that costs only itself.
+func (e *Error) finding() Finding {
+	message := e.Message
+	if e.Fix != "" {
+		message += "; " + e.Fix
+	}
+	return Finding{Critical, CodeKeptAsIs, e.Object, e.Source, message + ". Until then it is kept as it is"}
 }
 
 // err joins the reasons why nothing may be written: sorted, each once.

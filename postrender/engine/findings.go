@@ -123,6 +123,8 @@ const (
 	// CodeCertificateBudget: more new certificates for a domain than Let's Encrypt
 	// issues in a week.
 	CodeCertificateBudget = "CertificateBudget"
+	// CodeKeptAsIs: an error in a Gateway of a cluster keeps all of it as it is.
+	CodeKeptAsIs = "KeptAsIs"
 	// CodeIdenticalCertificates: more new certificates with the same names than
 	// Let's Encrypt issues in a week.
 	CodeIdenticalCertificates = "IdenticalCertificates"

@@ -38,9 +38,15 @@ func (r *run) planGrants() {
 		grant.Action, grant.Reason = Add, "Gateways of other namespaces read the Secret"
 		if old := before[key]; old != nil {
 			grant.Action, grant.Reason = compareWith(old.Object, grant.Object(), grant.Reason)
+			if r.snapshot.Complete {
+				grant.Action, grant.Reason = Keep, releases
+			}
 		}
 		delete(before, key)
 		r.grants = append(r.grants, *grant)
+	}
+	if r.snapshot.Complete {
+		return // a grant is its owner's consent, and not ours to take back
 	}
 	for _, old := range before {
 		for _, g := range r.byLabel[old.Labels[LabelFor]] {

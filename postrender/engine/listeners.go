@@ -35,11 +35,7 @@ func (r *run) planParent(g *gateway) {
 	r.planRedirect(g)
 	r.noClaims(g)
 	r.portGuessed(g)
-	if g.Kind == KindListenerSet {
-		r.listenerSetPlans = append(r.listenerSetPlans, plan)
-	} else {
-		r.gatewayPlans = append(r.gatewayPlans, plan)
-	}
+	r.addPlan(g, plan)
 }
 
 // terminateListener returns the listener of a slot, unless all its claims are
@@ -70,10 +66,16 @@ func (r *run) terminateListener(g *gateway, s slot) (Listener, bool) {
 	if !a.accepted {
 		return Listener{}, false
 	}
+	if wider := r.waitsBehind(g, &l); wider != nil {
+		g.waiting = append(g.waiting, s)
+		r.turn(g, l.Name, refuse(ReasonPending, "listener %s (%s) answers %s until the Secret %s holds its certificate; then it gets a listener of its own", wider.Name, orAny(wider.Hostname), s.hostname, l.secretName))
+		return Listener{}, false
+	}
 	l.AllowedRoutes = r.allowedRoutes(g)
 	if g.policy.HostnameOwnership == OneNamespace {
 		l.AllowedRoutes = r.narrowed(g, owner)
 	}
+	l.Holder = owner
 	r.fill(g, s)
 	return l, true
 }
@@ -86,6 +88,8 @@ func (r *run) refusedSlot(g *gateway, s slot, w *wanted) (answer, bool) {
 		passthrough = r.withdrawnBy(g, s.hostname)
 	}
 	switch {
+	case g.Yielded[s.hostname] != "":
+		return refuse(ReasonPending, "%s is yielded until %s, so that a chart can bring its own listener", s.hostname, g.Yielded[s.hostname]), true
 	case passthrough != nil:
 		return refuse(ReasonNoHostname, "passthrough listener %s (%s) answers %s on port %d; drop the hostname here, or the entry in the policy", passthrough.Name, passthrough.Hostname, s.hostname, passthrough.Port), true
 	case isWildcard(s.hostname) && len(w.certificates) == 0 && !slices.Contains(g.policy.Wildcards, s.hostname):
@@ -238,7 +242,9 @@ func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 	}
 	var gone []Listener
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		gone = append(gone, r.stale(g, before[name], listeners))
+		l := r.stale(g, before[name], listeners)
+		l.Immediate = l.Action == Remove && g.goesAtOnce(before[name])
+		gone = append(gone, l)
 	}
 	for i := range listeners {
 		listeners[i].takesPlace = listeners[i].displaces(gone)
@@ -262,12 +268,19 @@ func (r *run) stale(g *gateway, old SourceListener, remaining []Listener) Listen
 
 // keep leaves a listener that nothing claims as it is.
 func (g *gateway) keep(l *Listener, old SourceListener, reason string) {
-	l.Action, l.Reason, l.object = Keep, reason, old.Object
+	*l = old.asItIs(reason)
 	g.stays[old.Name] = true
 	g.top().ports.take(old.Port, old.Protocol, old.Hostname, g.occupant(old.Name))
-	if allowed, ok := old.Object["allowedRoutes"].(map[string]any); ok {
-		l.AllowedRoutes = allowed
+}
+
+// asItIs plans a listener that stays whatever is claimed.
+func (l *SourceListener) asItIs(reason string) Listener {
+	kept := Listener{Name: l.Name, Hostname: l.Hostname, Port: l.Port, Protocol: l.Protocol, Mode: l.TLSMode,
+		AllowedRoutes: map[string]any{}, Action: Keep, Reason: reason, object: l.Object}
+	if allowed, ok := l.Object["allowedRoutes"].(map[string]any); ok {
+		kept.AllowedRoutes = allowed
 	}
+	return kept
 }
 
 const policyAsks = "the policy asks for it"

@@ -76,6 +76,8 @@ func (c CertificatePlan) Object() map[string]any {
 	labels := anyMap(c.template.Labels)
 	labels[LabelFor] = label
 	metadata := c.metadata(labels)
+	made, _ := metadata["annotations"].(map[string]any)
+	maps.Copy(annotations, made)
 	metadata["annotations"] = annotations
 	return map[string]any{"apiVersion": CertManagerGroup + "/v1", "kind": KindCertificate, "metadata": metadata, "spec": spec}
 }
@@ -124,7 +126,32 @@ func (p Placed) metadata(labels map[string]any) map[string]any {
 	if !p.Implicit && p.Namespace != "" {
 		metadata["namespace"] = p.Namespace
 	}
+	if p.release != nil {
+		labels[managedBy] = "Helm"
+		metadata["annotations"] = map[string]any{releaseName: p.release.name, releaseNamespace: p.release.namespace}
+	}
 	return metadata
+}
+
+// Helm's marks of the release that an object belongs to.
+const (
+	managedBy        = "app.kubernetes.io/managed-by"
+	releaseName      = "meta.helm.sh/release-name"
+	releaseNamespace = "meta.helm.sh/release-namespace"
+)
+
+// helmRelease is the release that a Gateway belongs to.
+type helmRelease struct{ name, namespace string }
+
+// helmRelease returns the release of a parent, or nil. What the sweep makes for
+// it carries the same marks, so that a later version of the chart can take the
+// object over: Helm refuses those of nobody. They are no proof of anything.
+func (g *gateway) helmRelease() *helmRelease {
+	name, namespace := g.Annotations[releaseName], g.Annotations[releaseNamespace]
+	if name == "" || namespace == "" || g.Labels[managedBy] != "Helm" {
+		return nil
+	}
+	return &helmRelease{name, namespace}
 }
 
 // copyOf copies a manifest, or a part of one.

@@ -72,7 +72,7 @@ func (r *run) planRedirect(g *gateway) {
 		return
 	}
 	name := ObjectName{g.Namespace, redirectName(g.Name)}
-	if old := r.ourRoutes[name]; old != nil && !g.policy.noRemovals {
+	if old := r.ourRoutes[name]; old != nil && !g.policy.noRemovals && (old.Owned || !r.snapshot.Complete) {
 		r.redirects = append(r.redirects, Redirect{Placed: g.placeLike(&old.Meta), Action: Remove, Reason: "the policy asks for no redirect"})
 	}
 }
@@ -109,9 +109,12 @@ func (g *gateway) redirectsAlready(listener string) bool {
 }
 
 func (r *run) redirect(g *gateway, listener string) Redirect {
-	redirect := Redirect{Placed: g.place(redirectName(g.Name)), Listener: listener, Action: Add, Reason: "plain HTTP goes to https"}
+	redirect := Redirect{Placed: r.place(g, redirectName(g.Name)), Listener: listener, Action: Add, Reason: "plain HTTP goes to https"}
 	if old := r.ourRoutes[ObjectName{g.Namespace, redirect.Name}]; old != nil {
 		redirect.Action, redirect.Reason = compareWith(old.Object, redirect.Object(), redirect.Reason)
+		if r.snapshot.Complete && !old.Owned {
+			redirect.Action, redirect.Reason = Keep, releases
+		}
 	}
 	return redirect
 }

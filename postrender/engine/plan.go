@@ -37,6 +37,8 @@ type Placed struct {
 	// it, if it is made for one.
 	Gateway     ObjectName `json:"-"`
 	ListenerSet ObjectName `json:"-"`
+
+	release *helmRelease
 }
 
 // GatewayPlan is one managed Gateway or ListenerSet with the listeners computed
@@ -55,6 +57,8 @@ type GatewayPlan struct {
 	Index int `json:"-"`
 	// Rendered is the value of the annotation gatewright.dev/rendered.
 	Rendered string `json:"-"`
+	// Frozen says why nothing of it may be changed, or is "".
+	Frozen string `json:"-"`
 }
 
 // Listener is a computed listener. Where Action is Remove, only its name is
@@ -72,12 +76,28 @@ type Listener struct {
 	Action      Action `json:"action"`
 	Reason      string `json:"reason"`
 
+	// Holder is the namespace that the hostname belongs to under OneNamespace.
+	Holder string `json:"-"`
+	// Immediate says of a listener that goes that something stands in its place
+	// already, or that it is yielded, so that it need not be stale for a time.
+	Immediate bool `json:"-"`
+
 	secretNamespace string // "" is the namespace of the Gateway
 	secretName      string
 	tlsOptions      map[string]string
 	object          map[string]any // of a listener kept as it is
 	takesPlace      bool           // whether one of ours goes for it
 	claims          []claim
+}
+
+// Claimants returns what claims a listener, as "Kind namespace/name", sorted.
+func (l *Listener) Claimants() []string {
+	var out []string
+	for _, c := range l.claims {
+		out = append(out, c.object.String())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // CertificatePlan is a computed Certificate.

@@ -10,8 +10,11 @@ import (
 // route that opted out, would lose service. Only a complete snapshot shows who
 // uses a listener; a release's own is simply rendered again.
 func (r *run) keptBy(g *gateway, old SourceListener, remaining []Listener) string {
-	if !r.snapshot.Complete || g.replaced(old, nil) {
+	if !r.snapshot.Complete || g.replaced(old, nil) || g.Yielded[old.Hostname] != "" {
 		return ""
+	}
+	if reason := r.servesUntilReady(g, old, remaining); reason != "" {
+		return reason
 	}
 	others := g.others(old.Name, remaining)
 	first := "" // of several reasons, whatever the order of the routes

@@ -34,7 +34,7 @@ func (r *run) noClaims(g *gateway) {
 		r.find(Warning, CodeNoClaims, &g.Meta, "no route or Certificate asks for it")
 		return
 	}
-	r.find(Warning, CodeNoClaims, &g.Meta, fmt.Sprintf("no route or Certificate of this release asks for it; its policy is recorded in %s for the sweep, which serves the routes of other releases and is not part of this version", AnnotationRendered))
+	r.find(Warning, CodeNoClaims, &g.Meta, fmt.Sprintf("no route or Certificate of this release asks for it; its policy is recorded in %s for the sweep, which serves the routes of other releases", AnnotationRendered))
 }
 
 // portGuessed warns of a port that nothing in the Gateway speaks for: a

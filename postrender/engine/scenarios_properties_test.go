@@ -62,7 +62,7 @@ func (r *scenarioResult) tlsProblem(l *Listener) string {
 		return "" // the line of the listener names the Secret
 	}
 	for _, c := range r.plan.Certificates {
-		if c.Action != Remove && c.SecretName == secretOf(l) && c.Name == c.SecretName && c.IssuerRef.Name == "gw-issuer" && slices.Contains(c.DNSNames, l.Hostname) {
+		if c.Action != Remove && c.SecretName == secretOf(l) && c.Name == c.SecretName && (c.Action == Keep || c.IssuerRef.Name == "gw-issuer") && slices.Contains(c.DNSNames, l.Hostname) {
 			return ""
 		}
 	}

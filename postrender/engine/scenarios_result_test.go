@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -36,8 +37,24 @@ func (r *scenarioResult) again(objects []map[string]any) (*Plan, error) {
 	for i := range snapshot.Gateways[0].Listeners {
 		snapshot.Gateways[0].Listeners[i].Owned = true
 	}
+	ownAll(snapshot)
 	file := &PolicyFile{Name: "policy.yaml", Gateways: []PolicyEntry{{Keys: r.given.Config.policy()}}}
-	return Compute(snapshot, PolicySources{File: file})
+	plan, err := Compute(snapshot, PolicySources{File: file})
+	if err != nil || plan.Gateways[0].Frozen == "" {
+		return plan, err
+	}
+	i := slices.IndexFunc(plan.Findings, func(f Finding) bool { return f.Code == CodeKeptAsIs })
+	return nil, errors.New(plan.Findings[i].Message)
+}
+
+// ownAll makes the Certificates and redirects the sweep's own, and ready.
+func ownAll(snapshot *Snapshot) {
+	for _, c := range snapshot.Certificates {
+		c.Owned, c.Ready = true, true
+	}
+	for _, route := range snapshot.Routes {
+		route.Owned = true
+	}
 }
 
 // apply returns what is there once the plan is carried out.

@@ -30,11 +30,13 @@ func (r *run) answerRoute(route *Route, g *gateway, c claim) {
 		return
 	}
 	if listener, wider := r.servedBy(route, g, c); listener != nil {
-		if wider {
-			r.coveredByWider(g, c, listener)
+		if !wider || !r.getsItsOwn(g, c) {
+			if wider {
+				r.coveredByWider(g, c, listener)
+			}
+			r.servedByHand(g, c, listener)
+			return
 		}
-		r.servedByHand(g, c, listener)
-		return
 	}
 	a, refused := r.refusedByPolicy(g, c)
 	switch {
@@ -382,6 +384,16 @@ func reaches(cover, listener, hostname string) bool {
 	return true
 }
 
+// getsItsOwn says whether a name that a wider listener answers has, or can now
+// have, a listener of its own beside it: its certificate is there.
+func (r *run) getsItsOwn(g *gateway, c claim) bool {
+	if !r.snapshot.Complete || isApexMode(g.policy.Certificates) {
+		return false
+	}
+	l := Listener{Name: ListenerName(c.hostname, g.httpsPort), Certificate: "of ours", secretName: CertificateName(g.Kind, g.Name, c.hostname)}
+	return g.lives(l.Name) || (g.policy.writesCertificates() && r.ready(g, &l))
+}
+
 // coveredByWider deals with a name that a live listener answers although cover
 // does not let it count: a listener of its own would take the name over before
 // its Certificate exists. So the Certificate comes first, and the sweep adds
@@ -396,7 +408,7 @@ func (r *run) coveredByWider(g *gateway, c claim, l *SourceListener) {
 		return
 	case g.policy.writesCertificates() && (!isWildcard(c.hostname) || slices.Contains(g.policy.Wildcards, c.hostname)):
 		r.wantCertificate(g, c.hostname, c.object.String())
-		message += "its Certificate is made now; give it a listener of its own once that is ready (the sweep, which does so, is not part of this version)"
+		message += "its Certificate is made now, and the sweep gives it a listener of its own once that is ready"
 	default:
 		message += "its own listener would take the name over before its certificate exists, so none is made; set cover: Any to accept that, or write the listener by hand"
 	}

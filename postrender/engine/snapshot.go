@@ -66,6 +66,9 @@ type Meta struct {
 	Source string
 	// Controller is the kind of the controlling owner, if there is one.
 	Controller string
+	// Deleting says that the object is being deleted: it is not written any more,
+	// and still counts for what it uses.
+	Deleting bool
 	// Known marks an object of --snapshot: knowledge that adds no claim and is
 	// never edited.
 	Known bool
@@ -87,6 +90,9 @@ type Gateway struct {
 	// Holders are the namespaces that hold a hostname, by hostname: they keep it
 	// in a race. The caller knows how long.
 	Holders map[string]string
+	// Yielded are the hostnames whose listeners of ours are given up for a time,
+	// so that a chart can bring its own, with that time as messages say it.
+	Yielded map[string]string
 }
 
 // SourceListener is a listener that the snapshot's Gateway has.
@@ -104,8 +110,9 @@ type SourceListener struct {
 	// of any kind.
 	CertificateRefs []ObjectName
 	HasRefs         bool
-	// Owned says that our field manager owns the listener.
-	Owned bool
+	// Owned says that our field manager owns the listener, and Shared that another
+	// one applies it too.
+	Owned, Shared bool
 	// Object is the listener as it was written.
 	Object map[string]any
 
@@ -129,6 +136,8 @@ type Route struct {
 	Backends [][]BackendRef
 	// RedirectsToHTTPS says that every rule of the route redirects to https.
 	RedirectsToHTTPS bool
+	// Owned says that our field manager alone owns the spec.
+	Owned bool
 	// Object is the whole manifest of a route that gatewright made, else nil.
 	Object map[string]any
 }
@@ -151,6 +160,11 @@ type Certificate struct {
 	IPAddresses []string
 	SecretName  string
 	IsCA        bool
+	// Ready is the condition of that name: the Secret holds a certificate.
+	Ready bool
+	// Owned says that our field manager alone owns the spec: in a cluster, such a
+	// Certificate is the sweep's own.
+	Owned bool
 	// Object is the whole manifest.
 	Object map[string]any
 }

@@ -1,0 +1,70 @@
+package engine
+
+import "encoding/json"
+
+// FieldManager is the name under which the sweep applies what it owns. Helm's
+// and Flux's tools that move the fields of other managers match by prefix, and
+// none of the names that they are given is one of this.
+const FieldManager = "gatewright"
+
+// ownership is what metadata.managedFields says of an object: who owns which of
+// its listeners, and its spec.
+type ownership struct {
+	// listeners maps the name of a listener to its owners.
+	listeners map[string]*listenerOwners
+	// spec says that our manager alone owns fields of the spec.
+	spec bool
+}
+
+type listenerOwners struct {
+	ours    bool // our manager applies it
+	applied bool // another manager applies it too
+}
+
+// owners reads managedFields, which an object of a file usually lacks.
+func (r reader) owners() ownership {
+	o := ownership{listeners: map[string]*listenerOwners{}}
+	ours, others := false, false
+	for _, entry := range r.child("metadata").children("managedFields") {
+		spec := entry.child("fieldsV1").child("f:spec")
+		if spec.object == nil {
+			continue
+		}
+		apply := entry.text("operation") == "Apply"
+		mine := apply && entry.text("manager") == FieldManager
+		ours, others = ours || mine, others || !mine
+		for key := range spec.child("f:listeners").object {
+			if name := listenerKey(key); name != "" {
+				o.note(name, mine, apply)
+			}
+		}
+	}
+	o.spec = ours && !others
+	return o
+}
+
+func (o *ownership) note(listener string, mine, apply bool) {
+	owners := o.listeners[listener]
+	if owners == nil {
+		owners = new(listenerOwners)
+		o.listeners[listener] = owners
+	}
+	owners.ours = owners.ours || mine
+	owners.applied = owners.applied || (apply && !mine)
+}
+
+// listenerKey returns the name that a key of a list map such as
+// k:{"name":"http"} holds, or "" for any other key.
+func listenerKey(key string) string {
+	const prefix = "k:"
+	if len(key) < len(prefix) || key[:len(prefix)] != prefix {
+		return ""
+	}
+	var value struct {
+		Name string `json:"name"`
+	}
+	if json.Unmarshal([]byte(key[len(prefix):]), &value) != nil {
+		return ""
+	}
+	return value.Name
+}

@@ -1,0 +1,104 @@
+package engine
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// In a cluster a listener never takes a hostname over from one that presents a
+// certificate before its own is there: it waits behind the wider one, and a
+// change of mode takes the former listeners away only when the new ones can
+// serve.
+
+// waitsBehind returns the live listener that answers the hostname of a new one
+// while the certificate of that is not ready, or nil. Where cert-manager's shim
+// makes the certificate there is none before the listener.
+func (r *run) waitsBehind(g *gateway, l *Listener) *SourceListener {
+	if !r.snapshot.Complete || l.Certificate == "" || g.lives(l.Name) || r.ready(g, l) {
+		return nil
+	}
+	return g.wider(l.Port, l.Hostname)
+}
+
+// lives says whether the parent has a listener of the name.
+func (g *gateway) lives(name string) bool {
+	return slices.ContainsFunc(g.Listeners, func(l SourceListener) bool { return l.Name == name })
+}
+
+// wider returns the most specific live listener that ends TLS for a hostname and
+// is not its own, or nil.
+func (g *gateway) wider(port int, hostname string) *SourceListener {
+	var best *SourceListener
+	for i := range g.Listeners {
+		l := &g.Listeners[i]
+		if l.Protocol == "HTTPS" && l.Port == port && l.Hostname != hostname && covers(l.Hostname, hostname) &&
+			(best == nil || specificity(l.Hostname) > specificity(best.Hostname)) {
+			best = l
+		}
+	}
+	return best
+}
+
+// ready says whether the certificate of a listener is there. The Secret of a
+// policy is taken for ready, since Secrets are not read.
+func (r *run) ready(g *gateway, l *Listener) bool {
+	if l.Certificate == "" {
+		return true
+	}
+	return r.readySecrets[ObjectName{cmp.Or(l.secretNamespace, g.Namespace), l.secretName}]
+}
+
+// servesUntilReady says why a listener of ours that no claim asks for goes on
+// serving: another is to serve its hostname, and cannot yet.
+func (r *run) servesUntilReady(g *gateway, old SourceListener, remaining []Listener) string {
+	if old.Protocol != "HTTPS" {
+		return ""
+	}
+	for _, s := range g.waiting {
+		if s.port == old.Port && covers(old.Hostname, s.hostname) {
+			return fmt.Sprintf("it answers %s until the certificate of that is ready", s.hostname)
+		}
+	}
+	for i := range remaining {
+		l := &remaining[i]
+		if l.Mode == "Terminate" && l.Port == old.Port && covers(l.Hostname, old.Hostname) && !r.ready(g, l) {
+			return fmt.Sprintf("the certificate of listener %s is not ready", l.Name)
+		}
+	}
+	return ""
+}
+
+// goesAtOnce says whether a listener that nothing claims need not be stale for
+// a time: it is yielded, another stands in its place, or, after a change of mode,
+// another serves its claims.
+func (g *gateway) goesAtOnce(old SourceListener) bool {
+	return g.Yielded[old.Hostname] != "" || g.replaced(old, nil) ||
+		slices.ContainsFunc(g.served, func(s servedClaim) bool { return s.hostname == old.Hostname })
+}
+
+// readySecrets returns the Secrets that hold certificates.
+func readySecrets(s *Snapshot) map[ObjectName]bool {
+	out := map[ObjectName]bool{}
+	if !s.Complete {
+		return out
+	}
+	for _, c := range s.Certificates {
+		if c.Ready {
+			out[ObjectName{c.Namespace, c.SecretName}] = true
+		}
+	}
+	return out
+}
+
+// turn changes the verdicts of a parent that name a listener which is not made
+// after all.
+func (r *run) turn(g *gateway, listener string, a answer) {
+	for _, verdicts := range [][]Verdict{r.verdicts[g.entries.from:g.entries.to], r.verdicts[g.planFrom:]} {
+		for i := range verdicts {
+			if v := &verdicts[i]; v.Listener == listener {
+				v.Accepted, v.Reason, v.Message, v.Listener = false, a.reason, a.message, ""
+			}
+		}
+	}
+}
