@@ -23,7 +23,7 @@ type Cluster struct {
 	objects  dynamic.Interface
 	metadata metadata.Interface
 
-	// Lists go by plain HTTP: every answer is looked at before it counts, and
+	// Reads go by plain HTTP: every answer is looked at before it counts, and
 	// every repetition is ours.
 	http    *http.Client
 	base    *url.URL
@@ -41,26 +41,32 @@ func Connect(config *rest.Config) (*Cluster, error) {
 		config.QPS = -1 // the server knows its limits and says so by 429
 	}
 	config.WarningHandler = rest.NoWarnings{}
-	fail := func(err error) (*Cluster, error) {
+	c := &Cluster{timeout: requestTimeout, sleep: sleep}
+	if err := c.connect(config); err != nil {
 		return nil, fmt.Errorf("API server %s: %w; correct the kubeconfig", config.Host, err)
 	}
-	client, err := rest.HTTPClientFor(config)
+	return c, nil
+}
+
+func (c *Cluster) connect(config *rest.Config) error {
+	shared, err := rest.HTTPClientFor(config)
 	if err != nil {
-		return fail(err)
+		return err
 	}
-	base, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return fail(err)
+	if c.base, _, err = rest.DefaultServerUrlFor(config); err != nil {
+		return err
 	}
-	objects, err := dynamic.NewForConfigAndClient(config, client)
-	if err != nil {
-		return fail(err)
+	if c.objects, err = dynamic.NewForConfigAndClient(config, shared); err != nil {
+		return err
 	}
-	meta, err := metadata.NewForConfigAndClient(config, client)
-	if err != nil {
-		return fail(err)
+	if c.metadata, err = metadata.NewForConfigAndClient(config, shared); err != nil {
+		return err
 	}
-	return &Cluster{objects: objects, metadata: meta, http: client, base: base, timeout: requestTimeout, sleep: sleep}, nil
+	own := *shared
+	// An API server redirects nobody; what does is something before it.
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	c.http = &own
+	return nil
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -1,7 +1,9 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -96,15 +98,37 @@ type KindReading struct {
 	// Complete says that there is no object of the kind that was not read.
 	Complete bool `json:"complete"`
 	// Needed says that the snapshot is complete only with this kind.
-	Needed  bool  `json:"needed"`
-	Objects int   `json:"objects"`
-	Pages   int   `json:"-"`
-	Err     error `json:"-"`
+	Needed  bool `json:"needed"`
+	Objects int  `json:"objects"`
+	// Pages counts the answers that this took.
+	Pages int   `json:"-"`
+	Err   error `json:"-"`
 }
 
 // Read reads the cluster. A kind that cannot be read is recorded in
-// [Reading.Kinds] and the others are read nevertheless; the error is that of
-// ctx alone.
+// [Reading.Kinds], and the others are read nevertheless; an error is that of ctx
+// alone.
 func (c *Cluster) Read(ctx context.Context, o ReadOptions) (*Reading, error) {
-	return nil, nil
+	all := newReading()
+	into := func(k kind) sink { return &memory{keep: k.keep} }
+	done, err := c.readKinds(ctx, kindsOf(o), o, into)
+	if err != nil {
+		return nil, err
+	}
+	all.take(done)
+	if namespaces := all.releaseNamespaces(); len(namespaces) > 0 {
+		if o.Namespaces != nil {
+			o.Namespaces = namespaces
+		}
+		if done, err = c.readKinds(ctx, []kind{helmReleases}, o, into); err != nil {
+			return nil, err
+		}
+		all.take(done)
+	}
+	slices.SortFunc(all.Kinds, func(a, b KindReading) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
+	})
+	isMissing := func(k KindReading) bool { return k.Needed && !k.Complete }
+	all.Snapshot.Complete = !slices.ContainsFunc(all.Kinds, isMissing)
+	return all, nil
 }

@@ -1,0 +1,88 @@
+package jobs
+
+import (
+	"path"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// The groups and kinds that are read beside those of the engine.
+const (
+	ingressGroup     = "networking.k8s.io"
+	kindIngress      = "Ingress"
+	helmReleaseGroup = "helm.toolkit.fluxcd.io"
+	kindHelmRelease  = "HelmRelease"
+)
+
+// kind is one kind to read.
+type kind struct {
+	group, kind string
+	// needed says that without this kind nothing is known to be absent.
+	needed bool
+	// isCluster says that the kind has no namespaces.
+	isCluster bool
+	// metadata asks for nothing but metadata.
+	metadata bool
+	selector string
+	// keep adds an object to what was read.
+	keep func(*part, map[string]any) error
+}
+
+// kindsOf are the kinds that the options ask for.
+func kindsOf(o ReadOptions) []kind {
+	kinds := []kind{
+		{group: engine.GatewayGroup, kind: engine.KindGateway, needed: true, keep: (*part).keepParent},
+		{group: engine.GatewayGroup, kind: engine.KindListenerSet, needed: true, keep: (*part).keepParent},
+		{group: engine.GatewayGroup, kind: engine.KindHTTPRoute, needed: true, keep: (*part).keepLabelled},
+		{group: engine.GatewayGroup, kind: engine.KindGRPCRoute, needed: true, keep: (*part).keepKnowledge},
+		{group: engine.GatewayGroup, kind: engine.KindTLSRoute, needed: true, keep: (*part).keepKnowledge},
+		{group: engine.GatewayGroup, kind: engine.KindGrant, needed: true, keep: (*part).keepLabelled},
+		{group: engine.CertManagerGroup, kind: engine.KindCertificate, needed: true, keep: (*part).keepIdentity},
+		{group: engine.CertManagerGroup, kind: engine.KindIssuer, keep: (*part).keepKnowledge},
+		{group: engine.CertManagerGroup, kind: engine.KindClusterIssuer, isCluster: true, keep: (*part).keepKnowledge},
+		{kind: engine.KindNamespace, needed: true, isCluster: true, metadata: true, keep: (*part).keepKnowledge},
+	}
+	if o.Services {
+		kinds = append(kinds, kind{kind: engine.KindService, metadata: true, keep: (*part).keepKnowledge})
+	}
+	if o.Secrets {
+		kinds = append(kinds, kind{kind: engine.KindSecret, metadata: true, selector: engine.LabelFor, keep: (*part).keepIdentity})
+	}
+	if o.Ingresses {
+		kinds = append(kinds, kind{group: ingressGroup, kind: kindIngress, keep: (*part).keepIngress})
+	}
+	return kinds
+}
+
+// helmReleases is read only if an object says that it comes from one.
+var helmReleases = kind{group: helmReleaseGroup, kind: kindHelmRelease, keep: (*part).keepHelmRelease}
+
+// resource is where the server serves a kind.
+type resource struct{ group, version, name string }
+
+// path is that of a list; namespace "" is all of them.
+func (r resource) path(namespace string) string {
+	root := "/apis/" + r.group
+	if r.group == "" {
+		root = "/api"
+	}
+	if namespace != "" {
+		return path.Join(root, r.version, "namespaces", namespace, r.name)
+	}
+	return path.Join(root, r.version, r.name)
+}
+
+func (r resource) apiVersion() string {
+	if r.group == "" {
+		return r.version
+	}
+	return r.group + "/" + r.version
+}
+
+// fullName is how RBAC and CustomResourceDefinitions name a resource.
+func (r resource) fullName() string {
+	if r.group == "" {
+		return r.name
+	}
+	return r.name + "." + r.group
+}
