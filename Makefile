@@ -55,6 +55,7 @@ demo: build tools
 .PHONY: test
 test: build tools fuzz
 	go test $(PACKAGES)
+	go -C testdata/image test ./...
 
 #? fuzz: every fuzz target for FUZZTIME (5s; 1000x for a number of inputs)
 .PHONY: fuzz
@@ -78,11 +79,19 @@ lint: .cache/bin/staticcheck
 	go vet $(PACKAGES)
 	@for m in $(MODULES); do echo "go mod tidy -diff ($$m)"; (cd $$m && go mod tidy -diff); done
 	.cache/bin/staticcheck $(PACKAGES)
+	cd testdata/image && go vet ./... && ../../.cache/bin/staticcheck ./...
 
 #? plugin: dist/gatewright-VERSION.tgz, the plugin for Helm 4; PLATFORMS="linux/amd64" limits it
 .PHONY: plugin
 plugin:
 	go run ./cmd/gatewright/plugin -version $(VERSION) -ldflags '$(STAMP)' -out $(DIST) $(PLATFORMS)
+
+# The image holds the full program, and is built by a module of its own.
+#? image: dist/gatewright-VERSION-image.tar, for PLATFORMS of Linux; PUSH=REGISTRY/REPOSITORY pushes it, too
+.PHONY: image
+image:
+	go -C testdata/image run . -source $(CURDIR) -out $(abspath $(DIST)) -version $(VERSION) -ldflags '$(STAMP)' \
+		$(addprefix -push ,$(PUSH)) $(filter linux/%,$(PLATFORMS))
 
 #? clean: remove what was built, tools included
 .PHONY: clean
