@@ -67,10 +67,11 @@ fuzz:
 golden: build tools
 	UPDATE=1 go test $(PACKAGES)
 
-#? bench: time and memory of post-render beside kustomize and cat, in some minutes
+#? bench: time and memory of post-render beside kustomize and cat, and of the engine alone, in some minutes
 .PHONY: bench
 bench: build tools
 	go run ./testdata/bench
+	go test ./postrender/engine -run '^$$' -bench . -benchtime 3x
 
 #? lint: gofmt, go vet, go mod tidy and staticcheck, without exceptions
 .PHONY: lint

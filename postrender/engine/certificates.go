@@ -3,7 +3,6 @@ package engine
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -77,13 +76,16 @@ func (t taken) byShim(g *gateway, name string) *Meta {
 // and nothing else controls it. Labels are copied about: the shim copies those
 // of the Gateway to its own.
 func (c *Certificate) ours() bool {
-	return c.Labels[LabelFor] != "" && c.Controller == "" && c.Name == c.SecretName && certificateNames.MatchString(c.Name)
+	return c.Controller == "" && c.Name == c.SecretName && isHashed(c.Name, "-tls") && c.Labels[LabelFor] != ""
 }
 
-var (
-	certificateNames = regexp.MustCompile(`-[0-9a-f]{12}-tls$`)
-	redirectNames    = regexp.MustCompile(`-[0-9a-f]{12}-redirect$`)
-)
+// isHashed says whether a name ends as those that we give: with a dash, a hash
+// and a suffix.
+func isHashed(name, suffix string) bool {
+	rest, found := strings.CutSuffix(name, suffix)
+	dash := len(rest) - hashDigits - 1
+	return found && dash >= 0 && rest[dash] == '-' && strings.Trim(rest[dash+1:], "0123456789abcdef") == ""
+}
 
 // wantCertificate adds the Certificate of a hostname, for somebody.
 func (r *run) wantCertificate(g *gateway, hostname, why string) {
@@ -125,10 +127,7 @@ func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string,
 			Kind:  cmp.Or(issuer.Kind, "Issuer"),
 			Name:  issuer.Name,
 		},
-		template: g.policy.template(),
-		// The solver's route must find the Gateway, whose plain listener serves
-		// the challenge; a ListenerSet has none.
-		challengeNamespace: g.Parent.Namespace,
+		template: g.template(),
 	})
 }
 
@@ -184,7 +183,7 @@ func (r *run) planCertificates() {
 		}
 		c.Action = Add
 		if old := before[key]; old != nil {
-			c.Action, c.Reason = compareWith(old.Object, c.Object(), c.Reason)
+			c.Action, c.Reason = compareWith(old.Object, c.manifest(), c.Reason)
 			if r.snapshot.Complete && !old.Owned {
 				c.Action, c.Reason = Keep, releases
 			}
@@ -230,14 +229,27 @@ func (r *run) isOrphan(m *Meta) bool {
 // undecided fails where a Certificate that is wanted may be one that stands in
 // the input already: whether it is depends on the namespace of the release.
 func (r *run) undecided(before map[ObjectName]*Certificate) {
-	namespaces := map[string][]string{}
-	for key := range before {
-		namespaces[key.Name] = append(namespaces[key.Name], key.Namespace)
-	}
+	var anywhere map[string]bool // the names of those before, once asked for
 	for key := range r.wantCertificates.index {
-		if before[key] == nil && oneOfNamespaces(namespaces[key.Name], key.Namespace) == unknown {
-			r.errs = append(r.errs, r.needNamespace(&Meta{Kind: KindCertificate, Namespace: key.Namespace, Name: key.Name}, "whether it stands in the input already depends on the namespace of the release"))
+		switch {
+		case before[key] != nil:
+			continue
+		case key.Namespace != "":
+			if before[ObjectName{"", key.Name}] == nil {
+				continue
+			}
+		default:
+			if anywhere == nil {
+				anywhere = map[string]bool{}
+				for other := range before {
+					anywhere[other.Name] = true
+				}
+			}
+			if !anywhere[key.Name] {
+				continue
+			}
 		}
+		r.errs = append(r.errs, r.needNamespace(&Meta{Kind: KindCertificate, Namespace: key.Namespace, Name: key.Name}, "whether it stands in the input already depends on the namespace of the release"))
 	}
 }
 

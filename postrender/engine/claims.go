@@ -61,7 +61,7 @@ func (r *run) claimRoutes() {
 			keepFirst(r.ourRoutes, &route.Meta, route, func(route *Route) map[string]any { return route.Object })
 			continue
 		}
-		if redirectNames.MatchString(route.Name) {
+		if isHashed(route.Name, "-redirect") {
 			r.foreignRoutes[ObjectName{route.Namespace, route.Name}] = true
 		}
 		for _, ref := range distinctParents(route) {
@@ -72,7 +72,7 @@ func (r *run) claimRoutes() {
 
 // ours says whether the route is a redirect of ours: by its mark and its name,
 // since labels are copied about.
-func (r *Route) ours() bool { return r.Labels[LabelFor] != "" && redirectNames.MatchString(r.Name) }
+func (r *Route) ours() bool { return isHashed(r.Name, "-redirect") && r.Labels[LabelFor] != "" }
 
 // isSolver recognises cert-manager's own HTTP-01 challenge routes. A claim for
 // one would order a certificate whose challenge is again such a route.

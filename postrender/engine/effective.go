@@ -20,7 +20,6 @@ type effective struct {
 	// noRemovals says that there are some.
 	unknown    []string
 	noRemovals bool
-	filled     *filledTemplate
 }
 
 // source is one source of policy and its name in messages.

@@ -152,6 +152,10 @@ func newRun(snapshot *Snapshot, policies PolicySources) *run {
 type gateway struct {
 	*Gateway
 	policy effective
+	// filled and allowed are parts that its Certificates and listeners share,
+	// once they were asked for.
+	filled  *filledTemplate
+	allowed map[string]any
 	// hand holds the listeners that are not ours, ours those that are.
 	hand, ours []SourceListener
 	// standing holds those of ours that the policy alone asks for: the plain

@@ -15,7 +15,7 @@ func (r *linter) lintSharedSecrets(s *site) {
 		port   int
 		secret ObjectName
 	}
-	sharing := map[presented][]*endpoint{}
+	first, sharing := map[presented]*endpoint{}, map[presented][]*endpoint{}
 	for _, e := range s.endpoints {
 		if e.protocol != "HTTPS" {
 			continue
@@ -25,13 +25,18 @@ func (r *linter) lintSharedSecrets(s *site) {
 				secret.Namespace = e.g.Namespace
 			}
 			key := presented{e.port, secret}
-			sharing[key] = append(sharing[key], e)
+			switch other := first[key]; {
+			case other == nil:
+				first[key] = e
+			case sharing[key] == nil:
+				sharing[key] = []*endpoint{other, e}
+			default:
+				sharing[key] = append(sharing[key], e)
+			}
 		}
 	}
 	for key, endpoints := range sharing {
-		if len(endpoints) > 1 {
-			r.lintSharing(s, endpoints, key.secret, fmt.Sprintf("Secret %s on port %d", placedName(key.secret.Namespace, key.secret.Name), key.port))
-		}
+		r.lintSharing(s, endpoints, key.secret, fmt.Sprintf("Secret %s on port %d", placedName(key.secret.Namespace, key.secret.Name), key.port))
 	}
 }
 

@@ -175,10 +175,18 @@ func placedName(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// allowedRoutes is the policy's attach with every default spelled out: two
-// field managers that write it must write the same. Kinds are left out, so that
-// all listeners of a port take the same ones.
+// allowedRoutes is the policy's attach, made once for all listeners.
 func (r *run) allowedRoutes(g *gateway) map[string]any {
+	if g.allowed == nil {
+		g.allowed = r.admitted(g)
+	}
+	return g.allowed
+}
+
+// admitted is the policy's attach with every default spelled out: two field
+// managers that write it must write the same. Kinds are left out, so that all
+// listeners of a port take the same ones.
+func (r *run) admitted(g *gateway) map[string]any {
 	switch attach := g.policy.Attach; attach.From {
 	case FromAll:
 		return fromNamespaces(FromAll, nil)
@@ -234,7 +242,7 @@ func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 		switch {
 		case !rendered:
 			l.Action = Add
-		case equalObjects(old.Object, l.Object()):
+		case equalObjects(old.Object, l.manifest()):
 			l.Action = Keep
 		default:
 			l.Action, l.Reason = Update, "differs from what was rendered"

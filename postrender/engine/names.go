@@ -83,6 +83,14 @@ func slug(name string, length int) string {
 }
 
 func hash(parts ...string) string {
-	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
-	return hex.EncodeToString(sum[:hashDigits/2])
+	var text, digits [4 * maxName]byte // on the stack, mostly
+	joined := text[:0]
+	for i, part := range parts {
+		if i > 0 {
+			joined = append(joined, 0)
+		}
+		joined = append(joined, part...)
+	}
+	sum := sha256.Sum256(joined)
+	return string(hex.AppendEncode(digits[:0], sum[:hashDigits/2]))
 }

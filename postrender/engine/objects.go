@@ -13,6 +13,14 @@ func (l Listener) Object() map[string]any {
 	if l.object != nil {
 		return l.object
 	}
+	object := l.manifest()
+	object["allowedRoutes"] = copyOf(l.AllowedRoutes)
+	return object
+}
+
+// manifest is the listener with a part that it shares with others, for looking
+// at.
+func (l *Listener) manifest() map[string]any {
 	object := map[string]any{
 		"name":          l.Name,
 		"port":          int64(l.Port),
@@ -34,7 +42,7 @@ func (l Listener) Secret() ObjectName { return ObjectName{l.secretNamespace, l.s
 
 // tls returns the part about TLS: none of a plain listener, and no certificate
 // where the connection is handed through.
-func (l Listener) tls() map[string]any {
+func (l *Listener) tls() map[string]any {
 	if l.Mode == "" {
 		return nil
 	}
@@ -58,23 +66,20 @@ func (c CertificatePlan) Object() map[string]any {
 	if c.object != nil {
 		return c.object
 	}
-	label := ForLabel(c.Gateway.Name)
-	spec := copyOf(c.template.spec).(map[string]any)
+	return copyOf(c.manifest()).(map[string]any)
+}
+
+// manifest is the Certificate with parts that it shares with others, for
+// looking at.
+func (c *CertificatePlan) manifest() map[string]any {
+	spec := maps.Clone(c.template.spec)
 	spec["secretName"] = c.SecretName
 	spec["dnsNames"] = anyList(c.DNSNames)
 	spec["issuerRef"] = map[string]any{"group": c.IssuerRef.Group, "kind": c.IssuerRef.Kind, "name": c.IssuerRef.Name}
-	secretTemplate, _ := spec["secretTemplate"].(map[string]any)
-	secretLabels, _ := secretTemplate["labels"].(map[string]any)
-	spec["secretTemplate"] = with(secretTemplate, "labels", with(secretLabels, LabelFor, label))
-
-	annotations := anyMap(c.template.Annotations)
-	annotations["acme.cert-manager.io/http01-parentrefkind"] = KindGateway
-	annotations["acme.cert-manager.io/http01-parentrefname"] = c.Gateway.Name
-	if c.challengeNamespace != "" {
-		annotations["acme.cert-manager.io/http01-parentrefnamespace"] = c.challengeNamespace
+	labels, annotations := c.template.labels, c.template.annotations
+	if c.release != nil {
+		labels, annotations = maps.Clone(labels), maps.Clone(annotations)
 	}
-	labels := anyMap(c.template.Labels)
-	labels[LabelFor] = label
 	metadata := c.metadata(labels)
 	made, _ := metadata["annotations"].(map[string]any)
 	maps.Copy(annotations, made)

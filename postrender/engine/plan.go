@@ -109,9 +109,8 @@ type CertificatePlan struct {
 	Action     Action    `json:"action"`
 	Reason     string    `json:"reason"`
 
-	template           *filledTemplate
-	challengeNamespace string         // of the Gateway, where a ListenerSet names it
-	object             map[string]any // of a Certificate that nothing claims
+	template *filledTemplate
+	object   map[string]any // of a Certificate that nothing claims
 }
 
 // Grant is a computed ReferenceGrant: the namespace of a Certificate lets

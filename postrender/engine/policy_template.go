@@ -54,19 +54,32 @@ func validateDurations(t CertificateTemplate) error {
 	return nil
 }
 
-// filledTemplate is a policy's template and the fields that it gives to the
-// spec of each Certificate.
-type filledTemplate struct {
-	CertificateTemplate
-	spec map[string]any
-}
+// filledTemplate is what the Certificates of a parent have in common: nobody
+// changes it.
+type filledTemplate struct{ labels, annotations, spec map[string]any }
 
-// template makes the spec of the policy's template once for all Certificates.
-func (e *effective) template() *filledTemplate {
-	if e.filled == nil {
-		e.filled = &filledTemplate{e.CertificateTemplate, templateSpec(e.CertificateTemplate)}
+// template makes what the Certificates of a parent have in common once for all
+// of them.
+func (g *gateway) template() *filledTemplate {
+	if g.filled != nil {
+		return g.filled
 	}
-	return e.filled
+	t := g.policy.CertificateTemplate
+	label := ForLabel(g.label())
+	spec := templateSpec(t)
+	secretTemplate, _ := spec["secretTemplate"].(map[string]any)
+	secretLabels, _ := secretTemplate["labels"].(map[string]any)
+	spec["secretTemplate"] = with(secretTemplate, "labels", with(secretLabels, LabelFor, label))
+	annotations := anyMap(t.Annotations)
+	annotations["acme.cert-manager.io/http01-parentrefkind"] = KindGateway
+	annotations["acme.cert-manager.io/http01-parentrefname"] = g.label()
+	if g.Parent.Namespace != "" {
+		// The solver's route must find the Gateway, whose plain listener serves the
+		// challenge; a ListenerSet has none.
+		annotations["acme.cert-manager.io/http01-parentrefnamespace"] = g.Parent.Namespace
+	}
+	g.filled = &filledTemplate{with(anyMap(t.Labels), LabelFor, label), annotations, spec}
+	return g.filled
 }
 
 // templateSpec returns the fields of a Certificate's spec that the policy's

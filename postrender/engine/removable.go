@@ -16,6 +16,9 @@ func (r *run) keptBy(g *gateway, old SourceListener, remaining []Listener) strin
 	if reason := r.servesUntilReady(g, old, remaining); reason != "" {
 		return reason
 	}
+	if len(g.attached) == 0 {
+		return ""
+	}
 	others := g.others(old.Name, remaining)
 	first := "" // of several reasons, whatever the order of the routes
 	for _, a := range g.attached {

@@ -103,8 +103,10 @@ func comparePlaced(a, b Placed) int {
 }
 
 func compareVerdicts(a, b Verdict) int {
+	if order := cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name)); order != 0 {
+		return order // mostly, and without a look at the rest
+	}
 	return cmp.Or(
-		cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name),
 		compareParents(a.Parent, b.Parent), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Message, b.Message), cmp.Compare(a.Source, b.Source),
 		cmp.Compare(a.Listener, b.Listener), cmp.Compare(a.Reason, b.Reason))
 }
