@@ -46,6 +46,26 @@ $(TOOLS): testdata/tools/go.mod testdata/tools/go.sum
 	cd testdata/tools && go build -buildvcs=false -ldflags '-s -w $(FLAGS)' -o ../../$@ $(PACKAGE)
 	@touch $@
 
+#? cluster: the real etcd, kube-apiserver, kube-controller-manager and kubectl in .cache/cluster, built once, in some minutes
+CLUSTER := etcd kube-apiserver kube-controller-manager kubectl
+# What KUBEBUILDER_ASSETS holds, if it is set, is used instead.
+CLUSTER := $(filter-out $(notdir $(if $(KUBEBUILDER_ASSETS),$(wildcard $(KUBEBUILDER_ASSETS)/*))),$(CLUSTER))
+CLUSTER := $(addprefix .cache/cluster/,$(CLUSTER))
+.PHONY: cluster
+cluster: $(CLUSTER)
+
+.cache/cluster/etcd: PACKAGE = go.etcd.io/etcd/server/v3
+.cache/cluster/kube%: PACKAGE = k8s.io/kubernetes/cmd/$(@F)
+
+# Without these the programs claim to be v0.0.0 and refuse one another.
+KUBERNETES = $(shell cd testdata/cluster && go list -m -f '{{.Version}}' k8s.io/kubernetes)
+KUBE_MINOR = $(word 2,$(subst ., ,$(KUBERNETES)))
+KUBE_STAMP = $(foreach v,gitVersion=$(KUBERNETES) gitMajor=1 gitMinor=$(KUBE_MINOR),-X k8s.io/component-base/version.$(v))
+
+$(CLUSTER): testdata/cluster/go.mod testdata/cluster/go.sum
+	cd testdata/cluster && CGO_ENABLED=0 go build -buildvcs=false -trimpath -ldflags '-s -w $(KUBE_STAMP)' -o ../../$@ $(PACKAGE)
+	@touch $@
+
 #? demo: render a chart through the real Helm 3 and Helm 4, then show the plan and the diff
 .PHONY: demo
 demo: build tools
@@ -53,7 +73,7 @@ demo: build tools
 
 #? test: all tests, after the fuzz targets have run for FUZZTIME (5s) each
 .PHONY: test
-test: build tools fuzz
+test: build tools cluster fuzz
 	go test $(PACKAGES)
 	go -C testdata/image test ./...
 
