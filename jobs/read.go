@@ -110,8 +110,7 @@ type KindReading struct {
 // alone.
 func (c *Cluster) Read(ctx context.Context, o ReadOptions) (*Reading, error) {
 	all := newReading()
-	into := func(k kind) sink { return &memory{keep: k.keep} }
-	done, err := c.readKinds(ctx, kindsOf(o), o, into)
+	done, err := c.readKinds(ctx, kindsOf(o), o, newMemory)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +119,7 @@ func (c *Cluster) Read(ctx context.Context, o ReadOptions) (*Reading, error) {
 		if o.Namespaces != nil {
 			o.Namespaces = namespaces
 		}
-		if done, err = c.readKinds(ctx, []kind{helmReleases}, o, into); err != nil {
+		if done, err = c.readKinds(ctx, []kind{helmReleases}, o, newMemory); err != nil {
 			return nil, err
 		}
 		all.take(done)

@@ -27,10 +27,12 @@ type part struct {
 	identities map[engine.ObjectName]Identity
 	ingresses  map[engine.ObjectName]string
 	releases   map[engine.ObjectName]HelmReleaseState
+	shared     *intern
 }
 
-func newPart() *part {
+func newPart(shared *intern) *part {
 	return &part{
+		shared:     shared,
 		parents:    map[engine.ObjectName]*Parent{},
 		identities: map[engine.ObjectName]Identity{},
 		ingresses:  map[engine.ObjectName]string{},
@@ -41,12 +43,15 @@ func newPart() *part {
 // memory keeps what the engine needs of one kind.
 type memory struct {
 	keep    func(*part, map[string]any) error
+	shared  *intern
 	pending *part
 	parts   []*part
 }
 
+func newMemory(k kind) sink { return &memory{keep: k.keep, shared: newIntern()} }
+
 func (m *memory) begin() error {
-	m.pending = newPart()
+	m.pending = newPart(m.shared)
 	return nil
 }
 
@@ -59,11 +64,30 @@ func (m *memory) commit() error {
 
 // keepKnowledge keeps what the engine reads.
 func (p *part) keepKnowledge(object map[string]any) error {
-	if err := p.snapshot.Decode(object, engine.Origin{}); err != nil {
+	if err := p.decode(object); err != nil {
 		return err
 	}
-	shed(object)
+	shed(object, "name", "namespace", "labels", "annotations", "ownerReferences")
 	return nil
+}
+
+// decode adds an object to the snapshot.
+func (p *part) decode(object map[string]any) error {
+	p.shared.object(object)
+	if err := p.snapshot.Decode(object, engine.Origin{Live: true}); err != nil {
+		return err
+	}
+	if n := len(p.snapshot.Routes); n > 0 {
+		p.share(&p.snapshot.Routes[n-1].Meta)
+	}
+	if n := len(p.snapshot.Certificates); n > 0 {
+		p.share(&p.snapshot.Certificates[n-1].Meta)
+	}
+	return nil
+}
+
+func (p *part) share(meta *engine.Meta) {
+	meta.Labels, meta.Annotations = p.shared.strings(meta.Labels), p.shared.strings(meta.Annotations)
 }
 
 func (p *part) keepParent(object map[string]any) error {
@@ -71,9 +95,11 @@ func (p *part) keepParent(object map[string]any) error {
 	if err != nil {
 		return err
 	}
-	if err := p.keepKnowledge(object); err != nil {
+	if err := p.decode(object); err != nil {
 		return err
 	}
+	delete(object, "status")
+	delete(object["metadata"].(map[string]any), "managedFields")
 	p.parents[nameOf(object)] = &Parent{Object: &unstructured.Unstructured{Object: object}, Managed: managed}
 	return nil
 }
@@ -150,12 +176,18 @@ func (p *part) identify(object map[string]any) {
 	}
 }
 
-// shed drops what is large and of no use once the engine has decoded an object.
-func shed(object map[string]any) {
+// shed drops, once the engine has decoded an object, what is large and of no more
+// use: its status, and all metadata but the fields named.
+func shed(object map[string]any, fields ...string) {
 	delete(object, "status")
-	if meta, ok := object["metadata"].(map[string]any); ok {
-		delete(meta, "managedFields")
+	meta, _ := object["metadata"].(map[string]any)
+	kept := make(map[string]any, len(fields))
+	for _, field := range fields {
+		if value, found := meta[field]; found {
+			kept[field] = value
+		}
 	}
+	object["metadata"] = kept
 }
 
 // prune drops from an object, in place, what nobody may read, and the largest
