@@ -48,6 +48,10 @@ func newHelm(t *testing.T, name string) helm {
 	if _, err := os.Stat(path); err != nil {
 		t.Fatalf("%v; run: make tools", err)
 	}
+	// What Helm reads, go test must see, or it takes an old result for a new chart.
+	if err := os.CopyFS(t.TempDir(), os.DirFS(chart)); err != nil {
+		t.Fatal(err)
+	}
 	return helm{path, t.TempDir()}
 }
 

@@ -35,6 +35,10 @@ type release struct {
 func eachHelm(t *testing.T, test func(*testing.T, release)) {
 	t.Helper()
 	cluster := clustertest.Start(t)
+	// What Helm reads, go test must see, or it takes an old result for a new chart.
+	if err := os.CopyFS(t.TempDir(), os.DirFS(chart)); err != nil {
+		t.Fatal(err)
+	}
 	for name, helm := range map[string]func(...string) (string, error){"helm3": cluster.TryHelm3, "helm4": cluster.TryHelm4} {
 		t.Run(name, func(t *testing.T) {
 			r := release{cluster, helm, cluster.Namespace(t, "pod-security.kubernetes.io/enforce=restricted")}
