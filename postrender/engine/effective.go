@@ -268,8 +268,9 @@ func (e *effective) renderedValue(listeners []Listener) string {
 	return compact(rendered{renderedVersion, differing, names})
 }
 
-// renderedListeners returns the names that the annotation rendered holds.
-func renderedListeners(g *Gateway) map[string]bool {
+// Rendered returns the names of the listeners that the annotation rendered
+// holds: they are the release's.
+func (g *Gateway) Rendered() map[string]bool {
 	var value rendered
 	names := map[string]bool{}
 	if json.Unmarshal([]byte(g.Annotations[AnnotationRendered]), &value) == nil {

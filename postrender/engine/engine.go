@@ -346,7 +346,7 @@ func (r *run) whyFrozen(g *gateway) string {
 // before is ours to render again; in a cluster it belongs to the release, and
 // ours are those that our field manager owns.
 func (r *run) splitListeners(source *Gateway) (hand, ours []SourceListener) {
-	rendered := renderedListeners(source)
+	rendered := source.Rendered()
 	hand = make([]SourceListener, 0, len(source.Listeners))
 	for i := range source.Listeners {
 		l := &source.Listeners[i]

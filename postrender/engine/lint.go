@@ -133,7 +133,7 @@ func (e *endpoint) ofApex() bool {
 		return false
 	}
 	if e.hand != nil {
-		return renderedListeners(e.g.Gateway)[e.name]
+		return e.g.Rendered()[e.name]
 	}
 	return len(e.ours.claims) == 0
 }

@@ -57,6 +57,8 @@ type GatewayPlan struct {
 	Index int `json:"-"`
 	// Rendered is the value of the annotation gatewright.dev/rendered.
 	Rendered string `json:"-"`
+	// OneNamespace says that each of its hostnames belongs to one namespace.
+	OneNamespace bool `json:"-"`
 	// Frozen says why nothing of it may be changed, or is "".
 	Frozen string `json:"-"`
 }

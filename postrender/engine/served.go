@@ -441,7 +441,7 @@ func (g *gateway) clash(s slot, c claim) (answer, bool) {
 			return refuse(ReasonNoHostname, "listener %s (TLS %s) already answers %s on port %d; remove it, or drop the hostname here", l.Name, l.TLSMode, s.hostname, s.port), true
 		case c.parent.SectionName != "":
 			return refuse(ReasonNoMatchingParent, "listener %s answers %s, so there is no listener %s; remove sectionName from the parentRef", l.Name, s.hostname, c.parent.SectionName), true
-		case c.certificate == nil && g.policy.HostnameOwnership == OneNamespace && renderedListeners(g.Gateway)[l.Name]:
+		case c.certificate == nil && g.policy.HostnameOwnership == OneNamespace && g.Rendered()[l.Name]:
 			return refuse(ReasonHostnameConflict, "%s belongs to the namespace that listener %s of the release admits; drop the hostname here, or there", s.hostname, l.Name), true
 		case c.certificate == nil:
 			return refuse(ReasonNotAllowed, "listener %s answers %s but does not admit %ss from %s; widen its allowedRoutes", l.Name, s.hostname, c.object.Kind, namespaceOf(c.object)), true

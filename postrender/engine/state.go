@@ -3,9 +3,10 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // State is what the sweep remembers of a Gateway or ListenerSet from one run to
@@ -89,35 +90,30 @@ func (s *Snapshot) Hold(now time.Time, grace time.Duration) map[string]error {
 // listener of ours or of the release admits it alone and the state, which may
 // be lost, knows nothing of the hostname.
 func (g *Gateway) holdByListeners(state State) {
-	rendered := renderedListeners(g)
+	rendered := g.Rendered()
 	for i := range g.Listeners {
 		l := &g.Listeners[i]
 		_, known := state.Holders[l.Hostname]
 		if (l.Owned || rendered[l.Name]) && l.Hostname != "" && !known {
-			if namespace := l.admitsOnly(g.Namespace); namespace != "" {
-				g.Holders[l.Hostname] = namespace
+			if admitted := l.Admits(g.Namespace); len(admitted) == 1 {
+				g.Holders[l.Hostname] = admitted[0]
 			}
 		}
 	}
 }
 
-// admitsOnly returns the one namespace that a listener admits, or "".
-func (l *SourceListener) admitsOnly(own string) string {
+// Admits returns the namespaces that a listener admits where it names them (own
+// is that of its parent), or nil where it does not.
+func (l *SourceListener) Admits(own string) []string {
 	switch {
 	case l.AllowedFrom == FromSame:
-		return own
+		return []string{own}
 	case l.AllowedFrom != FromSelector || l.AllowedSelector == nil || len(l.AllowedSelector.MatchLabels) > 0 || len(l.AllowedSelector.MatchExpressions) != 1:
-		return ""
+		return nil
 	}
 	only := l.AllowedSelector.MatchExpressions[0]
-	if only.Key == metadataName && only.Operator == "In" && len(only.Values) == 1 {
-		return only.Values[0]
+	if only.Key == metadataName && only.Operator == metav1.LabelSelectorOpIn {
+		return only.Values
 	}
-	return ""
-}
-
-// Clone copies a state, so that a change does not reach the one it was read
-// from.
-func (s State) Clone() State {
-	return State{s.Version, maps.Clone(s.Stale), maps.Clone(s.Claimants), maps.Clone(s.Holders), maps.Clone(s.Yields)}
+	return nil
 }

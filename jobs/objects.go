@@ -1,0 +1,80 @@
+package jobs
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// marker is the field manager of marks on Certificates and Secrets. They are
+// merge patches of metadata under a name of their own: an apply that left the
+// spec out would remove it.
+const marker = "gatewright-state"
+
+// annotationStale says on a Certificate or Secret since when nothing needs it.
+const annotationStale = "gatewright.dev/stale-since"
+
+// objectWriter writes Certificates, HTTPRoutes and marks.
+type objectWriter struct {
+	cluster *Cluster
+	dryRun  []string
+}
+
+// apply applies a whole object of ours, never forced.
+func (w *objectWriter) apply(ctx context.Context, resource schema.GroupVersionResource, object map[string]any) error {
+	u := &unstructured.Unstructured{Object: object}
+	u.SetAPIVersion(resource.GroupVersion().String())
+	_, err := w.cluster.objects.Resource(resource).Namespace(u.GetNamespace()).Apply(ctx, u.GetName(), u,
+		metav1.ApplyOptions{FieldManager: engine.FieldManager, DryRun: w.dryRun})
+	return err
+}
+
+// remove deletes the very object that was read, if nothing changed it since.
+// One that is gone already is no error.
+func (w *objectWriter) remove(ctx context.Context, resource schema.GroupVersionResource, name engine.ObjectName, seen Identity) error {
+	err := w.cluster.metadata.Resource(resource).Namespace(name.Namespace).Delete(ctx, name.Name, metav1.DeleteOptions{
+		DryRun:        w.dryRun,
+		Preconditions: &metav1.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion},
+	})
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil
+	case apierrors.IsConflict(err):
+		return errChanged
+	}
+	return err
+}
+
+// mark notes on an object since when it is stale, or takes the mark away for "".
+func (w *objectWriter) mark(ctx context.Context, resource schema.GroupVersionResource, name engine.ObjectName, seen Identity, since string) error {
+	var value any
+	if since != "" {
+		value = since
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": seen.UID, "resourceVersion": seen.ResourceVersion,
+		"annotations": map[string]any{annotationStale: value},
+	}})
+	if err != nil {
+		return fmt.Errorf("mark of %s: %w", name, err)
+	}
+	_, err = w.cluster.metadata.Resource(resource).Namespace(name.Namespace).Patch(ctx, name.Name, types.MergePatchType, patch,
+		metav1.PatchOptions{FieldManager: marker, DryRun: w.dryRun})
+	if apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
+		return errChanged
+	}
+	return err
+}
+
+// isTransient says whether the next run may succeed where this one did not,
+// without anybody doing something.
+func isTransient(err error) bool { return errors.Is(err, errChanged) }

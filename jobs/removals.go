@@ -1,0 +1,254 @@
+package jobs
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// A removal needs time, proof and permission. Time: the listener has been stale
+// for the whole grace period, by the mark in the state. Proof: two full reads
+// and plans agree. Permission: nothing of what holds removals back applies.
+
+// breakerCount and breakerShare are what a run may remove of a parent's
+// listeners of ours without being told so: no more than the count, or no more
+// than the share.
+const (
+	breakerCount = 3
+	breakerShare = 0.20
+)
+
+// removal is a listener that a plan takes away.
+type removal struct {
+	listener engine.Listener
+	// held says why it stays for now, or is "".
+	held string
+}
+
+// ripe says whether nothing holds the removal back.
+func (r removal) ripe() bool { return r.held == "" }
+
+// removals returns what the plan of a parent takes away, with what holds it
+// back. The marks are those of the state of this run.
+func (s *sweep) removals(p *parent, state engine.State) []removal {
+	var out []removal
+	why := s.heldBack(p)
+	for _, l := range p.plan.Listeners {
+		if l.Action != engine.Remove {
+			continue
+		}
+		r := removal{listener: l}
+		switch since := state.Stale[l.Name]; {
+		case p.source.Yielded[l.Hostname] != "":
+		case why != "":
+			r.held = why
+		case l.Immediate:
+		case s.now.Sub(since) < s.options.Grace:
+			r.held = "stale since " + since.UTC().Format(time.RFC3339) + ", goes after " + s.options.Grace.String()
+		default:
+			r.held = s.unproven(p, l, state)
+		}
+		out = append(out, r)
+	}
+	return s.breaker(p, out)
+}
+
+// unproven says why the absence of claims for one listener is not proven.
+func (s *sweep) unproven(p *parent, l engine.Listener, state engine.State) string {
+	for _, kind := range state.Claimants[l.Name] {
+		if !s.reading.serves(kind) {
+			return fmt.Sprintf("%ss claimed it, and the server does not serve that kind now", kind)
+		}
+	}
+	source := p.listener(l.Name)
+	if s.options.Namespaces != nil && !admitsOnly(source, p.source.Namespace, s.options.Namespaces) {
+		return "it admits namespaces that are not read"
+	}
+	return ""
+}
+
+// admitsOnly says whether a listener admits routes of the listed namespaces at
+// most.
+func admitsOnly(l *engine.SourceListener, own string, namespaces []string) bool {
+	admitted := l.Admits(own)
+	return len(admitted) > 0 && !slices.ContainsFunc(admitted, func(n string) bool { return !slices.Contains(namespaces, n) })
+}
+
+// heldBack says why nothing of a parent is removed in this run, or "".
+func (s *sweep) heldBack(p *parent) string {
+	if s.unprovable != "" {
+		return s.unprovable
+	}
+	if err := s.unread[p.source.String()]; err != nil {
+		return err.Error()
+	}
+	if by, at := lastRelease(p.live.Managed); s.now.Sub(at) < s.options.Settle {
+		return fmt.Sprintf("%s wrote it %s ago; removals wait for %s", by, s.now.Sub(at).Round(time.Second), s.options.Settle)
+	}
+	return s.heldByFlux(p)
+}
+
+// heldByFlux leaves what a HelmRelease renders alone while that is suspended,
+// at work, or cannot be asked.
+func (s *sweep) heldByFlux(p *parent) string {
+	name := engine.ObjectName{Namespace: p.source.Labels[fluxNamespace], Name: p.source.Labels[fluxName]}
+	if name.Name == "" {
+		return ""
+	}
+	release, found := s.reading.HelmReleases[name]
+	switch {
+	case !found && !s.reading.complete(kindHelmRelease):
+		return fmt.Sprintf("HelmRelease %s/%s renders it and cannot be read", name.Namespace, name.Name)
+	case release.Suspended:
+		return fmt.Sprintf("HelmRelease %s/%s is suspended", name.Namespace, name.Name)
+	case release.Reconciling:
+		return fmt.Sprintf("HelmRelease %s/%s is reconciling", name.Namespace, name.Name)
+	}
+	return ""
+}
+
+// The labels that Flux puts on what a HelmRelease renders.
+const (
+	fluxName        = "helm.toolkit.fluxcd.io/name"
+	fluxNamespace   = "helm.toolkit.fluxcd.io/namespace"
+	kindHelmRelease = "HelmRelease"
+)
+
+// releaseManagers begin the names of the field managers of Helm and Flux.
+var releaseManagers = []string{"helm", "kustomize-controller", "flux"}
+
+// lastRelease returns which manager of a release wrote an object last, and when.
+func lastRelease(managed []metav1.ManagedFieldsEntry) (manager string, at time.Time) {
+	for _, entry := range managed {
+		ofRelease := slices.ContainsFunc(releaseManagers, func(prefix string) bool { return strings.HasPrefix(entry.Manager, prefix) })
+		if ofRelease && entry.Subresource == "" && entry.Time != nil && entry.Time.After(at) {
+			manager, at = entry.Manager, entry.Time.Time
+		}
+	}
+	return manager, at
+}
+
+// breaker holds back the removals of a parent where there are so many at once
+// that a mistake is likelier than that nobody wants them. What is displaced, or
+// yielded, does not count.
+func (s *sweep) breaker(p *parent, removals []removal) []removal {
+	counts := func(r removal) bool { return r.ripe() && !r.listener.Immediate }
+	stale, ours := 0, 0
+	for _, r := range removals {
+		if counts(r) {
+			stale++
+		}
+	}
+	for i := range p.source.Listeners {
+		if p.ours(&p.source.Listeners[i]) {
+			ours++
+		}
+	}
+	if most := s.options.MaxRemovals; most > 0 && stale <= most || most == 0 && (stale <= breakerCount || float64(stale) <= breakerShare*float64(ours)) {
+		return removals
+	}
+	for i, r := range removals {
+		if counts(r) {
+			removals[i].held = fmt.Sprintf("%s %d of %d listeners would go at once; look at them, then allow it by --max-removals %d", tripped, stale, ours, stale)
+		}
+	}
+	return removals
+}
+
+// tripped begins the reason of what the circuit breaker holds back: somebody has
+// to look.
+const tripped = "too many:"
+
+// nextState is what the sweep remembers of a parent after this plan: marks of
+// listeners that have become stale, and none of those that are claimed again.
+func (s *sweep) nextState(p *parent, before engine.State) engine.State {
+	after := engine.State{
+		Stale:     map[string]time.Time{},
+		Claimants: map[string][]string{},
+		Holders:   map[string]engine.Holder{},
+		Yields:    map[string]time.Time{},
+	}
+	held := map[string]string{}
+	for _, l := range p.plan.Listeners {
+		switch claimants := l.Claimants(); {
+		case l.Action == engine.Remove && !l.Immediate:
+			after.Stale[l.Name] = s.since(before, l.Name)
+			after.Claimants[l.Name] = before.Claimants[l.Name]
+		default:
+			after.Claimants[l.Name] = optionalKinds(claimants)
+		}
+		if l.Holder != "" {
+			held[l.Hostname] = l.Holder
+		}
+	}
+	maps.DeleteFunc(after.Claimants, func(_ string, kinds []string) bool { return len(kinds) == 0 })
+	if p.plan.OneNamespace {
+		s.nextHolders(p, before, held, after.Holders)
+	}
+	for hostname, until := range before.Yields {
+		if s.now.Before(until) {
+			after.Yields[hostname] = until
+		}
+	}
+	return after
+}
+
+// since is when a listener became stale: now, unless it was before.
+func (s *sweep) since(before engine.State, listener string) time.Time {
+	if at, marked := before.Stale[listener]; marked {
+		return at
+	}
+	return s.now.UTC().Truncate(time.Second)
+}
+
+// nextHolders notes who holds a hostname, and since when its holder does not
+// claim it. One that has been gone for the whole grace period is noted as long
+// as its listener is there, so that the listener is not taken for a holder's.
+func (s *sweep) nextHolders(p *parent, before engine.State, held map[string]string, after map[string]engine.Holder) {
+	for hostname, namespace := range held {
+		after[hostname] = engine.Holder{Namespace: namespace}
+	}
+	candidates := maps.Clone(before.Holders)
+	if candidates == nil {
+		candidates = map[string]engine.Holder{}
+	}
+	for hostname, namespace := range p.source.Holders {
+		if _, known := candidates[hostname]; !known {
+			candidates[hostname] = engine.Holder{Namespace: namespace}
+		}
+	}
+	for hostname, holder := range candidates {
+		if held[hostname] != "" {
+			continue
+		}
+		if holder.Gone == nil {
+			now := s.now.UTC().Truncate(time.Second)
+			holder.Gone = &now
+		}
+		live := slices.ContainsFunc(p.source.Listeners, func(l engine.SourceListener) bool { return l.Hostname == hostname && p.ours(&l) })
+		if live || s.now.Sub(*holder.Gone) < s.options.Grace {
+			after[hostname] = holder
+		}
+	}
+}
+
+// optionalKinds returns the kinds of claimants, which are "Kind namespace/name",
+// that a cluster may do without: the sweep does not remove anything where
+// HTTPRoutes or Certificates are not served.
+func optionalKinds(claimants []string) []string {
+	var kinds []string
+	for _, claimant := range claimants {
+		kind, _, _ := strings.Cut(claimant, " ")
+		if kind == engine.KindGRPCRoute || kind == engine.KindTLSRoute {
+			kinds = append(kinds, kind)
+		}
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
+}
