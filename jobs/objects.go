@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,10 +59,11 @@ func (w *objectWriter) mark(ctx context.Context, resource schema.GroupVersionRes
 	if since != "" {
 		value = since
 	}
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": seen.UID, "resourceVersion": seen.ResourceVersion,
-		"annotations": map[string]any{annotationStale: value},
-	}})
+	metadata := map[string]any{"annotations": map[string]any{annotationStale: value}}
+	if seen.UID != "" {
+		metadata["uid"], metadata["resourceVersion"] = seen.UID, seen.ResourceVersion
+	}
+	patch, err := json.Marshal(map[string]any{"metadata": metadata})
 	if err != nil {
 		return fmt.Errorf("mark of %s: %w", name, err)
 	}
@@ -75,6 +75,8 @@ func (w *objectWriter) mark(ctx context.Context, resource schema.GroupVersionRes
 	return err
 }
 
-// isTransient says whether the next run may succeed where this one did not,
-// without anybody doing something.
-func isTransient(err error) bool { return errors.Is(err, errChanged) }
+// unmark takes the mark away from an object that was just written, whatever its
+// version.
+func (w *objectWriter) unmark(ctx context.Context, resource schema.GroupVersionResource, name engine.ObjectName) error {
+	return w.mark(ctx, resource, name, Identity{}, "")
+}

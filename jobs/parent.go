@@ -110,8 +110,8 @@ func (a *application) listeners(changes ...map[string]any) []any {
 	return out
 }
 
-// refusal is a listener that the server did not take, and its words.
-type refusal struct {
+// refusedListener is a listener that the server did not take, and its words.
+type refusedListener struct {
 	listener string
 	reason   string
 }
@@ -120,7 +120,7 @@ type refusal struct {
 type outcome struct {
 	// wrote says that the server stored something.
 	wrote    bool
-	refusals []refusal
+	refusals []refusedListener
 }
 
 // errChanged says that the object changed since it was read, so that it has to
@@ -158,7 +158,7 @@ func (w *applier) apply(ctx context.Context, a *application) (outcome, error) {
 		case err == nil:
 			accepted = append(accepted, change)
 		case isRefusal(err):
-			out.refusals = append(out.refusals, refusal{change["name"].(string), serverWords(err)})
+			out.refusals = append(out.refusals, refusedListener{change["name"].(string), serverWords(err)})
 		default:
 			return out, err
 		}
@@ -185,7 +185,7 @@ func (w *applier) settle(ctx context.Context, a *application, listeners []any, v
 			if !c.yield(listeners, a.parent) {
 				return fmt.Errorf("%w; another manager owns what is the sweep's, see who in metadata.managedFields", err)
 			}
-			out.refusals = append(out.refusals, refusal{c.listener, c.String()})
+			out.refusals = append(out.refusals, refusedListener{c.listener, c.String()})
 		}
 	}
 	return errChanged

@@ -115,9 +115,8 @@ func (s *sweep) heldByFlux(p *parent) string {
 
 // The labels that Flux puts on what a HelmRelease renders.
 const (
-	fluxName        = "helm.toolkit.fluxcd.io/name"
-	fluxNamespace   = "helm.toolkit.fluxcd.io/namespace"
-	kindHelmRelease = "HelmRelease"
+	fluxName      = "helm.toolkit.fluxcd.io/name"
+	fluxNamespace = "helm.toolkit.fluxcd.io/namespace"
 )
 
 // releaseManagers begin the names of the field managers of Helm and Flux.

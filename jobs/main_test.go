@@ -1,0 +1,10 @@
+package jobs_test
+
+import (
+	"os"
+	"testing"
+
+	"github.com/gatewright/gatewright/jobs/internal/clustertest"
+)
+
+func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }

@@ -1,0 +1,42 @@
+package jobs
+
+import (
+	"context"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+func (s *sweep) addRedirects(ctx context.Context) {
+	resource, _ := s.reading.resource(engine.KindHTTPRoute)
+	w := &objectWriter{cluster: s.cluster, dryRun: s.dryRun()}
+	for _, r := range s.plan.Redirects {
+		if !s.writes(r.Placed) || (r.Action != engine.Add && r.Action != engine.Update) {
+			continue
+		}
+		err := s.unlessDry(func() error { return w.apply(ctx, resource, r.Object()) })
+		s.report.object(engine.KindHTTPRoute, engine.ObjectName{Namespace: r.Namespace, Name: r.Name}, r.Action, r.Reason, err)
+	}
+}
+
+// goneRedirects are those that the policy does not ask for any more.
+func (s *sweep) goneRedirects() map[engine.ObjectName]bool {
+	out := map[engine.ObjectName]bool{}
+	for _, r := range s.plan.Redirects {
+		if r.Action == engine.Remove && s.writes(r.Placed) && s.unprovable == "" {
+			out[engine.ObjectName{Namespace: r.Namespace, Name: r.Name}] = true
+		}
+	}
+	return out
+}
+
+func (s *sweep) removeRedirects(ctx context.Context, first map[engine.ObjectName]bool) {
+	resource, _ := s.reading.resource(engine.KindHTTPRoute)
+	w := &objectWriter{cluster: s.cluster, dryRun: s.dryRun()}
+	for name := range s.goneRedirects() {
+		if !first[name] {
+			continue
+		}
+		err := s.unlessDry(func() error { return w.remove(ctx, resource, name, s.reading.HTTPRoutes[name]) })
+		s.report.removed(engine.KindHTTPRoute, name, "the policy asks for no redirect", err)
+	}
+}

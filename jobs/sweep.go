@@ -1,0 +1,331 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// Options say what a sweep does. The zero value writes, with no grace period.
+type Options struct {
+	Policies engine.PolicySources
+	// Gateways limits what is written to these, with their ListenerSets; nil is
+	// all. What is read, and planned, is always the whole.
+	Gateways []engine.ObjectName
+	// Namespaces limits what is read, see [ReadOptions].
+	Namespaces []string
+	// Services reads the names of Services, for policies with withdraw: Served.
+	Services bool
+	// Grace is how long a listener or Certificate has to be stale, Settle how long
+	// nothing is removed from a Gateway that Helm or Flux wrote.
+	Grace, Settle time.Duration
+	// MaxRemovals allows that many removals of one parent in one run; 0 leaves it
+	// to the circuit breaker.
+	MaxRemovals int
+	Yields      []Yield
+	DryRun      DryRun
+	// Progress is told what the sweep is at. It may be nil.
+	Progress func(what string)
+	// Now is the clock.
+	Now func() time.Time
+}
+
+// Yield gives one of our listeners up for a time.
+type Yield struct {
+	Gateway  engine.ObjectName
+	Hostname string
+	For      time.Duration
+}
+
+// DryRun says how far a sweep goes.
+type DryRun string
+
+// The values of [DryRun]: to write, to plan only, and to ask the server as well,
+// which answers as if it wrote.
+const (
+	Write        DryRun = ""
+	DryRunClient DryRun = "client"
+	DryRunServer DryRun = "server"
+)
+
+// Sweep is one pass over the cluster: it reads all of it, plans, adds what is
+// missing, marks what has become stale, and removes, after a second full read
+// and plan, what has been stale for long enough. What was done is in the report,
+// also beside an error, which says why nothing, or not everything, was done.
+func (c *Cluster) Sweep(ctx context.Context, o Options) (*Report, error) {
+	report := newReport(o)
+	first := &sweep{cluster: c, options: o, now: o.Now(), report: report}
+	if err := first.look(ctx); err != nil {
+		return report, report.fail(err)
+	}
+	first.add(ctx)
+	last := first
+	if first.anythingGoes() {
+		last = first.removeAfterSecondLook(ctx)
+	}
+	last.conclude()
+	return report, ctx.Err()
+}
+
+// sweep is one look at the cluster, and what is done by it.
+type sweep struct {
+	cluster *Cluster
+	options Options
+	now     time.Time
+	report  *Report
+
+	reading *Reading
+	plan    *engine.Plan
+	parents []*parent
+	// unread are the states that cannot be read; unprovable says why nothing at
+	// all may be removed, or is "".
+	unread     map[string]error
+	unprovable string
+	// goes are the removals that nothing holds back: names of listeners by parent.
+	goes map[string]map[string]bool
+	// secretUsers are the objects that name a Secret.
+	secretUsers map[engine.ObjectName][]string
+	// withoutCertificate are the Certificates that could not be written, so that
+	// no listener is added for them.
+	withoutCertificate map[string]bool
+	// refused are the listeners that the server did not take, by parent and name.
+	refused map[string]map[string]string
+}
+
+// look reads the cluster and plans. An error means that nothing may be written.
+func (s *sweep) look(ctx context.Context) error {
+	s.progress("reading the cluster")
+	reading, err := s.cluster.Read(ctx, ReadOptions{
+		Namespaces: s.options.Namespaces, Services: s.options.Services, Ingresses: true,
+		Progress: func(kind string, objects int) { s.progress(fmt.Sprintf("reading %ss: %d", kind, objects)) },
+	})
+	if err != nil {
+		return err
+	}
+	s.reading, s.report.Kinds = reading, reading.Kinds
+	if err := reading.missing(); err != nil {
+		return err
+	}
+	for _, kind := range []string{engine.KindHTTPRoute, engine.KindCertificate} {
+		if !reading.serves(kind) {
+			s.unprovable = fmt.Sprintf("the server does not serve %ss, so nobody knows what they asked for", kind)
+		}
+	}
+	return s.think()
+}
+
+// missing joins the errors of the kinds that the engine needs.
+func (r *Reading) missing() error {
+	var problems []string
+	for _, k := range r.Kinds {
+		if k.Needed && !k.Complete {
+			problems = append(problems, k.Err.Error())
+		}
+	}
+	if len(problems) == 0 {
+		return nil
+	}
+	return fmt.Errorf("the cluster could not be read whole, so nothing is written: %s", strings.Join(problems, "; "))
+}
+
+// kind returns how the reading of a kind went, or nil if it was not asked for.
+func (r *Reading) kind(name string) *KindReading {
+	i := slices.IndexFunc(r.Kinds, func(k KindReading) bool { return k.Kind == name })
+	if i < 0 {
+		return nil
+	}
+	return &r.Kinds[i]
+}
+
+func (r *Reading) serves(kind string) bool {
+	k := r.kind(kind)
+	return k != nil && k.Served
+}
+
+func (r *Reading) complete(kind string) bool {
+	k := r.kind(kind)
+	return k != nil && k.Complete
+}
+
+// think plans what was read.
+func (s *sweep) think() error {
+	s.progress("planning")
+	s.unread = s.reading.Snapshot.Hold(s.now, s.options.Grace)
+	s.yield()
+	plan, err := engine.Compute(s.reading.Snapshot, s.options.Policies)
+	if err != nil {
+		return err
+	}
+	s.plan = plan
+	s.parents = s.matchParents()
+	s.goes = map[string]map[string]bool{}
+	s.secretUsers = secretUsers(s.reading.Snapshot)
+	return nil
+}
+
+// yield puts the yields of the command into what was read.
+func (s *sweep) yield() {
+	for _, y := range s.options.Yields {
+		for _, g := range s.reading.Snapshot.Gateways {
+			if (engine.ObjectName{Namespace: g.Namespace, Name: g.Name}) == y.Gateway {
+				g.Yielded[y.Hostname] = s.now.Add(y.For).UTC().Format(time.RFC3339)
+			}
+		}
+	}
+}
+
+// matchParents joins the planned parents with what lives of them.
+func (s *sweep) matchParents() []*parent {
+	var out []*parent
+	for _, side := range []struct {
+		sources []*engine.Gateway
+		plans   []engine.GatewayPlan
+		live    map[engine.ObjectName]*Parent
+	}{
+		{s.reading.Snapshot.Gateways, s.plan.Gateways, s.reading.Gateways},
+		{s.reading.Snapshot.ListenerSets, s.plan.ListenerSets, s.reading.ListenerSets},
+	} {
+		sources := map[engine.ObjectName]*engine.Gateway{}
+		for _, source := range side.sources {
+			sources[engine.ObjectName{Namespace: source.Namespace, Name: source.Name}] = source
+		}
+		for i := range side.plans {
+			plan := &side.plans[i]
+			name := engine.ObjectName{Namespace: plan.Namespace, Name: plan.Name}
+			p := &parent{source: sources[name], plan: plan, live: side.live[name]}
+			if p.source != nil && p.live != nil && plan.Frozen == "" && s.chosen(p.gateway()) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// gateway is the Gateway that the parent is, or is a part of.
+func (p *parent) gateway() engine.ObjectName {
+	if p.source.Kind != engine.KindListenerSet {
+		return engine.ObjectName{Namespace: p.source.Namespace, Name: p.source.Name}
+	}
+	name := engine.ObjectName{Namespace: p.source.Parent.Namespace, Name: p.source.Parent.Name}
+	if name.Namespace == "" {
+		name.Namespace = p.source.Namespace
+	}
+	return name
+}
+
+// chosen says whether what belongs to a Gateway is written by this run.
+func (s *sweep) chosen(gateway engine.ObjectName) bool {
+	return s.options.Gateways == nil || slices.Contains(s.options.Gateways, gateway)
+}
+
+func (s *sweep) progress(what string) {
+	if s.options.Progress != nil {
+		s.options.Progress(what)
+	}
+}
+
+// add writes what is missing: Certificates first, since a listener without one
+// serves nothing, then redirects, then listeners with the marks.
+func (s *sweep) add(ctx context.Context) {
+	s.addCertificates(ctx)
+	s.addRedirects(ctx)
+	s.writeParents(ctx, func(p *parent, state engine.State) *application {
+		removals := s.removals(p, state)
+		s.goes[p.source.String()] = ripe(removals)
+		s.report.stale(p, removals)
+		if slices.ContainsFunc(removals, func(r removal) bool { return r.ripe() && r.listener.Immediate }) {
+			return nil // what takes the place goes in the same apply, after the second look
+		}
+		return p.prepare(state, nil, s.without(p))
+	})
+}
+
+func ripe(removals []removal) map[string]bool {
+	out := map[string]bool{}
+	for _, r := range removals {
+		if r.ripe() {
+			out[r.listener.Name] = true
+		}
+	}
+	return out
+}
+
+// without are the new listeners of a parent whose Certificate could not be
+// written.
+func (s *sweep) without(p *parent) map[string]bool {
+	out := map[string]bool{}
+	for _, l := range p.plan.Listeners {
+		if l.Action == engine.Add && s.withoutCertificate[l.Certificate] {
+			out[l.Name] = true
+		}
+	}
+	return out
+}
+
+// anythingGoes says whether a removal is due, or a parent waits for the second
+// look to be written.
+func (s *sweep) anythingGoes() bool {
+	for _, names := range s.goes {
+		if len(names) > 0 {
+			return true
+		}
+	}
+	return len(s.ripeCertificates()) > 0 || len(s.goneRedirects()) > 0
+}
+
+// removeAfterSecondLook reads and plans once more and removes what both looks
+// agree on. It returns the second look, or the first where that failed.
+func (s *sweep) removeAfterSecondLook(ctx context.Context) *sweep {
+	if s.options.DryRun == DryRunClient {
+		s.remove(ctx, s) // which only says what would go
+		return s
+	}
+	second := &sweep{cluster: s.cluster, options: s.options, now: s.now, report: s.report, withoutCertificate: s.withoutCertificate, refused: s.refused}
+	err := second.look(ctx)
+	if err == nil {
+		err = second.stands(ctx)
+	}
+	if err != nil {
+		s.report.problem("removals", "nothing is removed: "+err.Error())
+		s.writeParents(ctx, func(p *parent, state engine.State) *application { return p.prepare(state, nil, s.without(p)) })
+		return s
+	}
+	second.remove(ctx, s)
+	return second
+}
+
+// stands says whether the kinds that were read are there to stay: a
+// CustomResourceDefinition that is being deleted loses its objects one by one.
+func (s *sweep) stands(ctx context.Context) error {
+	terminating, err := s.cluster.Terminating(ctx)
+	if err != nil {
+		return err
+	}
+	if len(terminating) > 0 {
+		return fmt.Errorf("the CustomResourceDefinition %s is being deleted, and its objects with it", strings.Join(terminating, ", "))
+	}
+	return nil
+}
+
+// remove carries out the removals that this look and the first agree on:
+// Certificates whose listeners are gone since an earlier run, then redirects,
+// then listeners, each with the version that was read.
+func (s *sweep) remove(ctx context.Context, first *sweep) {
+	s.removeCertificates(ctx, first.ripeCertificates())
+	s.removeRedirects(ctx, first.goneRedirects())
+	s.writeParents(ctx, func(p *parent, state engine.State) *application {
+		goes := ripe(s.removals(p, state))
+		maps.DeleteFunc(goes, func(name string, _ bool) bool { return !first.goes[p.source.String()][name] })
+		s.goes[p.source.String()] = goes
+		for name := range goes {
+			delete(state.Stale, name)
+			delete(state.Claimants, name)
+		}
+		return p.prepare(state, goes, s.without(p))
+	})
+}

@@ -1,0 +1,183 @@
+package jobs_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/jobs"
+	"github.com/gatewright/gatewright/jobs/internal/clustertest"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// world is a namespace of the real API server, and a clock for the sweep.
+type world struct {
+	*clustertest.Env
+	t         *testing.T
+	namespace string
+	now       time.Time
+	options   jobs.Options
+	config    *rest.Config
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	env := clustertest.Start(t)
+	w := &world{Env: env, t: t, namespace: env.Namespace(t), now: time.Now(), config: env.Config}
+	w.options = jobs.Options{Grace: 24 * time.Hour, Settle: 10 * time.Minute}
+	return w
+}
+
+// later moves the clock of the sweep.
+func (w *world) later(d time.Duration) { w.now = w.now.Add(d) }
+
+// trySweep runs one sweep.
+func (w *world) trySweep(change ...func(*jobs.Options)) (*jobs.Report, error) {
+	w.t.Helper()
+	cluster, err := jobs.Connect(w.config)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	o := w.options
+	o.Now = func() time.Time { return w.now }
+	for _, f := range change {
+		f(&o)
+	}
+	return cluster.Sweep(w.t.Context(), o)
+}
+
+func (w *world) sweep(change ...func(*jobs.Options)) *jobs.Report {
+	w.t.Helper()
+	report, err := w.trySweep(change...)
+	if err != nil {
+		w.t.Fatalf("sweep: %v", err)
+	}
+	for _, p := range report.Problems {
+		w.t.Errorf("problem of %s: %s", p.Object, p.Message)
+	}
+	return report
+}
+
+// apply applies manifests by a field manager; NS stands for the namespace.
+func (w *world) apply(manager, manifest string) {
+	w.t.Helper()
+	w.Apply(w.t, manager, w.namespace, strings.ReplaceAll(manifest, "NS", w.namespace))
+}
+
+// get returns an object of the namespace, or nil.
+func (w *world) get(kind, name string) *unstructured.Unstructured {
+	w.t.Helper()
+	out, err := w.TryKubectl("", "get", kind, name, "-n", w.namespace, "-o", "yaml", "--show-managed-fields")
+	if err != nil {
+		if strings.Contains(err.Error(), "NotFound") {
+			return nil
+		}
+		w.t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	data, err := yaml.YAMLToJSON([]byte(out))
+	if err == nil {
+		err = json.Unmarshal(data, &object.Object)
+	}
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return object
+}
+
+// listeners returns "hostname:port" or the name of each listener of a Gateway,
+// sorted.
+func (w *world) listeners(gateway string) []string {
+	w.t.Helper()
+	object := w.get("gateway", gateway)
+	if object == nil {
+		return nil
+	}
+	list, _, _ := unstructured.NestedSlice(object.Object, "spec", "listeners")
+	var out []string
+	for _, item := range list {
+		l := item.(map[string]any)
+		if hostname, _ := l["hostname"].(string); hostname != "" {
+			out = append(out, fmt.Sprintf("%s:%v", hostname, l["port"]))
+		} else {
+			out = append(out, l["name"].(string))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func (w *world) wantListeners(gateway string, want ...string) {
+	w.t.Helper()
+	slices.Sort(want)
+	if diff := cmp.Diff(want, w.listeners(gateway)); diff != "" {
+		w.t.Fatalf("listeners of %s (-want +got):\n%s", gateway, diff)
+	}
+}
+
+func (w *world) generation(gateway string) int64 { return w.get("gateway", gateway).GetGeneration() }
+
+// wantQuiet says that a sweep writes nothing and moves no generation.
+func (w *world) wantQuiet(gateways ...string) {
+	w.t.Helper()
+	before := map[string]string{}
+	for _, g := range gateways {
+		before[g] = w.get("gateway", g).GetResourceVersion()
+	}
+	if report := w.sweep(); report.Writes != 0 {
+		w.t.Fatalf("a sweep with nothing to do wrote %d objects: %s", report.Writes, lines(report))
+	}
+	for _, g := range gateways {
+		if after := w.get("gateway", g).GetResourceVersion(); after != before[g] {
+			w.t.Fatalf("a sweep with nothing to do changed %s", g)
+		}
+	}
+}
+
+// lines prints the changes of a report.
+func lines(r *jobs.Report) string {
+	var b strings.Builder
+	for _, c := range r.Changes {
+		fmt.Fprintf(&b, "%s %s %s %s: %s\n", c.Outcome, c.Action, c.Name, c.Hostname, c.Reason)
+	}
+	for _, p := range r.Problems {
+		fmt.Fprintf(&b, "problem %s: %s\n", p.Object, p.Message)
+	}
+	return b.String()
+}
+
+const gatewayWithPolicy = `
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata:
+  name: edge
+  annotations:
+    gatewright.dev/policy: '{issuerRef: {kind: ClusterIssuer, name: letsencrypt}, attach: {from: All}}'
+spec:
+  gatewayClassName: test
+  listeners: [{name: http, port: 80, protocol: HTTP}]
+`
+
+// route is an HTTPRoute of Gateway edge with hostnames.
+func route(name string, hostnames ...string) string {
+	return fmt.Sprintf(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: HTTPRoute
+metadata: {name: %s}
+spec:
+  parentRefs: [{name: edge, namespace: NS}]
+  hostnames: [%s]
+`, name, strings.Join(hostnames, ", "))
+}
+
+func certificateOf(gateway, hostname string) string {
+	return engine.CertificateName(engine.KindGateway, gateway, hostname)
+}
