@@ -29,6 +29,7 @@ func TestWrongValuesAreRefused(t *testing.T) {
 		{"policy as a file", `{policy: {gateways: []}}`, []string{"/policy", "got object, want array"}},
 		{"text for a number", `{startingDeadlineSeconds: "120"}`, []string{"/startingDeadlineSeconds", "got string, want integer"}},
 		{"deadline below the controller's period", `{startingDeadlineSeconds: 5}`, []string{"/startingDeadlineSeconds", "minimum: got 5, want 10"}},
+		{"no removals", `{maxRemovals: 0}`, []string{"/maxRemovals", "minimum: got 0, want 1"}},
 		{"days", `{grace: 1d}`, []string{"/grace", "'1d' does not match pattern"}},
 		{"schedule", `{schedule: every hour}`, []string{"/schedule", "'every hour' does not match pattern"}},
 		{"gateway without namespace", `{gateways: [edge]}`, []string{"/gateways/0", "'edge' does not match pattern"}},
