@@ -46,8 +46,8 @@ $(TOOLS): testdata/tools/go.mod testdata/tools/go.sum
 	cd testdata/tools && go build -buildvcs=false -ldflags '-s -w $(FLAGS)' -o ../../$@ $(PACKAGE)
 	@touch $@
 
-#? cluster: the real etcd, kube-apiserver, kube-controller-manager and kubectl in .cache/cluster, built once, in some minutes
-CLUSTER := etcd kube-apiserver kube-controller-manager kubectl
+#? cluster: the real etcd, kube-apiserver, kube-controller-manager, kubectl and cert-manager in .cache/cluster, built once, in some minutes
+CLUSTER := etcd kube-apiserver kube-controller-manager kubectl certmanager
 # What KUBEBUILDER_ASSETS holds, if it is set, is used instead.
 CLUSTER := $(filter-out $(notdir $(if $(KUBEBUILDER_ASSETS),$(wildcard $(KUBEBUILDER_ASSETS)/*))),$(CLUSTER))
 CLUSTER := $(addprefix .cache/cluster/,$(CLUSTER))
@@ -56,6 +56,8 @@ cluster: $(CLUSTER)
 
 .cache/cluster/etcd: PACKAGE = go.etcd.io/etcd/server/v3
 .cache/cluster/kube%: PACKAGE = k8s.io/kubernetes/cmd/$(@F)
+.cache/cluster/certmanager: PACKAGE = ./certmanager
+.cache/cluster/certmanager: testdata/cluster/certmanager/main.go
 
 # Without these the programs claim to be v0.0.0 and refuse one another.
 KUBERNETES = $(shell cd testdata/cluster && go list -m -f '{{.Version}}' k8s.io/kubernetes)

@@ -78,6 +78,47 @@ func (g *guard) guarded(name string) (string, error) {
 	return file, os.WriteFile(file, []byte(script), 0o755)
 }
 
+// process is a program in the background.
+type process struct {
+	cmd   *exec.Cmd
+	ended chan struct{} // closed when it has
+}
+
+// start runs a program in the background until the guard ends it. Its output
+// goes to its log.
+func (g *guard) start(name string, args ...string) (*process, error) {
+	path, err := g.guarded(name)
+	if err != nil {
+		return nil, err
+	}
+	output, err := os.Create(g.log(name))
+	if err != nil {
+		return nil, err
+	}
+	defer output.Close()
+	p := &process{cmd: exec.Command(path, args...), ended: make(chan struct{})}
+	p.cmd.Stdout, p.cmd.Stderr = output, output
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.cmd.Wait() // what it had to say is in the log
+	}()
+	return p, nil
+}
+
+// stop ends the program and waits until it is gone.
+func (p *process) stop() error {
+	err := p.cmd.Process.Signal(syscall.SIGTERM)
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	<-p.ended
+	return err
+}
+
 // adopt lets a command, not started yet, end at the latest with the guard.
 func (g *guard) adopt(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: g.cmd.Process.Pid}

@@ -33,6 +33,9 @@ type Env struct {
 	guard  *guard
 	certs  string // folder with the server's keys
 	mapper *restmapper.DeferredDiscoveryRESTMapper
+
+	certManager       certManager
+	controllerManager func() error // starts it once
 }
 
 var start = sync.OnceValues(func() (*Env, error) {
@@ -72,6 +75,7 @@ func newEnv(g *guard) (*Env, error) {
 	if e.Client, err = kubernetes.NewForConfig(config); err != nil {
 		return nil, err
 	}
+	e.controllerManager = sync.OnceValue(e.startControllerManager)
 	e.mapper = restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(e.Client.Discovery()))
 	e.Dynamic, err = dynamic.NewForConfig(config)
 	return e, err
