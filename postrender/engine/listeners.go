@@ -97,7 +97,7 @@ func (r *run) refusedSlot(g *gateway, s slot, w *wanted) (answer, bool) {
 		return refuse(ReasonNoHostname, "the wildcard %s of a route becomes no Certificate unless wildcards in the policy of %s names it; list it there, write a Certificate annotated %s, or a listener by hand",
 			s.hostname, g, AnnotationGateway), true
 	}
-	if a, refused := r.takesOver(g, s); refused {
+	if a, refused := r.takesOver(g, s, w); refused {
 		return a, true
 	}
 	return g.filledElsewhere(s)

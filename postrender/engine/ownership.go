@@ -12,33 +12,53 @@ import (
 // namespace.
 const OneNamespace = "OneNamespace"
 
-// servedClaim is a claim that a standing listener serves. It waits for the
-// others, since the namespaces may race for the hostname.
+// servedClaim is a claim that a listener serves which is not made for it. It
+// waits for the others, since the namespaces may race for the hostname.
 type servedClaim struct {
 	claim
 	listener string
+	// wide says that several namespaces may race there: not on a plain listener
+	// beside HTTPS ones, nor where one namespace alone is admitted.
+	wide bool
 }
 
 func (r *run) answerByStanding(g *gateway, c claim, s *standing) {
 	if s.Mode != "Passthrough" {
 		r.depthFinding(g, c, s)
 	}
-	g.served = append(g.served, servedClaim{c, s.Name})
+	g.served = append(g.served, servedClaim{c, s.Name, g.races(s.Protocol)})
 }
 
-// verdictsOfServed decides the races on standing listeners, which all
-// namespaces of attach share: there a lost race is a verdict and a finding, and
-// keeps nobody out.
+// answerByHand accepts a claim by a hand-written listener, or by one that the
+// release rendered, unless another namespace has the hostname.
+func (r *run) answerByHand(g *gateway, c claim, l *SourceListener) {
+	if g.policy.HostnameOwnership != OneNamespace && c.object.Kind != KindTLSRoute {
+		r.verdict(c, accept(l.Name)) // nothing to wait for
+		return
+	}
+	g.served = append(g.served, servedClaim{c, l.Name, g.races(l.Protocol) && l.admitsOnly(g.Namespace) == ""})
+}
+
+// races says whether listeners of the protocol are what a hostname is published
+// by.
+func (g *gateway) races(protocol string) bool {
+	return protocol != "HTTP" || g.policy.Certificates == Edge
+}
+
+// verdictsOfServed decides the races on listeners that several namespaces share:
+// there a lost race is a verdict and a finding, and keeps nobody out.
 func (r *run) verdictsOfServed() {
 	for _, g := range r.parents {
 		races := map[servedName][]claim{}
-		for _, s := range g.served {
-			races[s.name()] = append(races[s.name()], s.claim)
+		if g.policy.HostnameOwnership == OneNamespace {
+			for _, s := range g.served {
+				races[s.name()] = append(races[s.name()], s.claim)
+			}
 		}
 		holders := map[servedName]holding{}
 		for name, race := range races {
 			namespace, contested := g.holder(name.hostname, race)
-			holders[name] = holding{namespace, contested}
+			holders[name] = holding{namespace, contested, contested && withoutNamespace(race) != nil}
 		}
 		slices.SortStableFunc(g.served, func(a, b servedClaim) int { return compareMeta(a.object, b.object) })
 		r.sharedSNI(g, g.served)
@@ -52,8 +72,8 @@ func (r *run) verdictsOfServed() {
 type servedName struct{ listener, hostname string }
 
 type holding struct {
-	namespace string
-	contested bool
+	namespace          string
+	contested, unknown bool
 }
 
 func (s *servedClaim) name() servedName { return servedName{s.listener, s.hostname} }
@@ -63,12 +83,19 @@ func (r *run) verdictOfServed(g *gateway, s servedClaim, holder holding) {
 		r.verdict(s.claim, a)
 		return
 	}
-	if !holder.contested || s.object.Namespace == holder.namespace || s.listener == PlainListenerName {
+	switch {
+	case !s.wide || !holder.contested:
+		r.verdict(s.claim, accept(s.listener))
+		return
+	case holder.unknown:
+		r.verdict(s.claim, refuse(reasonNamespaceUnknown, "whether %s of %s is claimed from one namespace or several depends on the namespace of the release; add --namespace", s.hostname, g))
+		return
+	case s.object.Namespace == holder.namespace:
 		r.verdict(s.claim, accept(s.listener))
 		return
 	}
 	r.verdict(s.claim, lost(g, s.hostname, holder.namespace))
-	r.find(Warning, CodeLostRace, s.object, fmt.Sprintf("%s belongs to namespace %s, and listener %s admits this route all the same, since it serves all namespaces; drop the hostname here", s.hostname, holder.namespace, s.listener))
+	r.find(Warning, CodeLostRace, s.object, fmt.Sprintf("%s belongs to namespace %s, and listener %s admits this route all the same, since it serves more namespaces; drop the hostname here", s.hostname, holder.namespace, s.listener))
 }
 
 func lost(g *gateway, hostname, holder string) answer {

@@ -45,7 +45,12 @@ type lateClaim struct {
 // answerLater gives a verdict that is final, or one that waits for the listeners
 // of other claims: those that a pinned claim selects.
 func (r *run) answerLater(route *Route, g *gateway, c claim, a answer) {
-	if a.accepted || !c.pinned() {
+	i := slices.IndexFunc(g.hand, func(l SourceListener) bool { return l.Name == a.listener })
+	switch {
+	case a.accepted && i >= 0:
+		r.answerByHand(g, c, &g.hand[i])
+		return
+	case a.accepted || !c.pinned():
 		r.verdict(c, a)
 		return
 	}

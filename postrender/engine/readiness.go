@@ -74,7 +74,7 @@ func (r *run) servesUntilReady(g *gateway, old SourceListener, remaining []Liste
 // another serves its claims.
 func (g *gateway) goesAtOnce(old SourceListener) bool {
 	return g.Yielded[old.Hostname] != "" || g.replaced(old, nil) ||
-		slices.ContainsFunc(g.served, func(s servedClaim) bool { return s.hostname == old.Hostname })
+		slices.ContainsFunc(g.served, func(s servedClaim) bool { return s.hostname == old.Hostname && g.standingIndex(s.listener) >= 0 })
 }
 
 // readySecrets returns the Secrets that hold certificates.

@@ -80,7 +80,7 @@ func (r *run) servedByHand(g *gateway, c claim, l *SourceListener) {
 		}
 		g.byHand[key] = append(g.byHand[key], handClaim{c, *l})
 	}
-	r.verdict(c, accept(l.Name))
+	r.answerByHand(g, c, l)
 }
 
 // pinned says whether a parentRef names a section or a port.

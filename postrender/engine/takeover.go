@@ -16,7 +16,7 @@ type handClaim struct {
 // takesOver answers for a slot whose hostname live listeners answer for others:
 // a more specific listener takes the name from them, so it must admit all of
 // their routes. Where it would not, all claims of the slot are refused.
-func (r *run) takesOver(g *gateway, s slot) (answer, bool) {
+func (r *run) takesOver(g *gateway, s slot, w *wanted) (answer, bool) {
 	if a, refused := r.takesFromPassthrough(g, s); refused {
 		return a, true
 	}
@@ -26,6 +26,13 @@ func (r *run) takesOver(g *gateway, s slot) (answer, bool) {
 			return refuse(ReasonHostnameConflict, "listener %s serves %s to %s, which a listener of its own would take it from without admitting that route; widen attach in the policy, or drop the hostname from one of them",
 				h.listener.Name, s.hostname, h.object), true
 		}
+		switch r.ownedBy(g, s, w, h.object) {
+		case no:
+			return refuse(ReasonHostnameConflict, "listener %s serves %s to %s, which a listener of its own, for one namespace, would take it from; drop the hostname from one of them",
+				h.listener.Name, s.hostname, h.object), true
+		case unknown:
+			r.errs = append(r.errs, r.needNamespace(h.object, fmt.Sprintf("whether a listener for %s, which belongs to one namespace, would admit it depends on the namespace of the release", s.hostname)))
+		}
 	}
 	for _, h := range losers {
 		if h.hostname == s.hostname { // a wildcard of a route attaches to both
@@ -33,6 +40,16 @@ func (r *run) takesOver(g *gateway, s slot) (answer, bool) {
 		}
 	}
 	return answer{}, false
+}
+
+// ownedBy says whether the listener of a slot, which is for one namespace where
+// the policy says so, is for that of an object.
+func (r *run) ownedBy(g *gateway, s slot, w *wanted, object *Meta) tri {
+	if g.policy.HostnameOwnership != OneNamespace {
+		return yes
+	}
+	owner, _ := g.holder(s.hostname, w.all())
+	return sameNamespace(owner, object.Namespace)
 }
 
 // losers returns the claims that wider hand-written listeners serve for the

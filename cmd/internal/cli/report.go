@@ -105,12 +105,12 @@ func otherSection(plan *engine.Plan) section {
 }
 
 // claimSections parts what is served from what is refused, which needs hands,
-// from what is not decided here, and from what did not want to be. A reader looks
+// from what waits or is not decided here, and from what did not want to be. A reader looks
 // for a hostname, so that is the order.
 func claimSections(verdicts []engine.Verdict) []section {
 	served := section{title: "Claims served", header: []string{"HOSTNAME", "ASKED BY", "OF", "LISTENER"}, list: "OF"}
 	refused := section{title: "Claims refused", header: []string{"HOSTNAME", "ASKED BY", "OF", "REASON"}, list: "OF"}
-	undecided := section{title: "Claims not decided here", header: []string{"HOSTNAME", "ASKED BY", "OF"}, list: "OF"}
+	pending := section{title: "Claims pending", header: []string{"HOSTNAME", "ASKED BY", "OF"}, list: "OF"}
 	optedOut := section{title: "Opted out", header: []string{"HOSTNAME", "NAMED BY", "OF"}, list: "OF"}
 	byHostname := func(a, b engine.Verdict) int { return cmp.Compare(a.Hostname, b.Hostname) }
 	for _, v := range slices.SortedStableFunc(slices.Values(verdicts), byHostname) {
@@ -119,14 +119,14 @@ func claimSections(verdicts []engine.Verdict) []section {
 		case v.Accepted:
 			served.rows = append(served.rows, row{cells: append(cells, v.Listener), note: v.Message})
 		case v.Reason == engine.ReasonPending:
-			undecided.rows = append(undecided.rows, row{cells: cells, note: v.Message})
+			pending.rows = append(pending.rows, row{cells: cells, note: v.Message})
 		case v.Reason == engine.ReasonOptedOut:
 			optedOut.rows = append(optedOut.rows, row{cells: cells, note: v.Message})
 		default:
 			refused.rows = append(refused.rows, row{tone: badTone, cells: append(cells, v.Reason), note: v.Message})
 		}
 	}
-	return []section{served, refused, undecided, optedOut}
+	return []section{served, refused, pending, optedOut}
 }
 
 func findingSection(findings []engine.Finding) section {

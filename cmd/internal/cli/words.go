@@ -159,20 +159,20 @@ func summary(plan *engine.Plan) string {
 
 // claims counts the verdicts.
 func claims(plan *engine.Plan) string {
-	served, undecided, optedOut := 0, 0, 0
+	served, pending, optedOut := 0, 0, 0
 	for _, v := range plan.Verdicts {
 		switch {
 		case v.Accepted:
 			served++
 		case v.Reason == engine.ReasonPending:
-			undecided++
+			pending++
 		case v.Reason == engine.ReasonOptedOut:
 			optedOut++
 		}
 	}
 	s := fmt.Sprintf("claims: %d served, %d refused", served, len(plan.Refused()))
-	if undecided > 0 {
-		s += fmt.Sprintf(", %d not decided here", undecided)
+	if pending > 0 {
+		s += fmt.Sprintf(", %d pending", pending)
 	}
 	if optedOut > 0 {
 		s += fmt.Sprintf(", %d opted out", optedOut)
