@@ -36,7 +36,7 @@ func (r *run) answerByHand(g *gateway, c claim, l *SourceListener) {
 		r.verdict(c, accept(l.Name)) // nothing to wait for
 		return
 	}
-	g.served = append(g.served, servedClaim{c, l.Name, g.races(l.Protocol) && l.admitsOnly(g.Namespace) == ""})
+	g.served = append(g.served, servedClaim{c, l.Name, g.races(l.Protocol) && len(l.Admits(g.Namespace)) != 1})
 }
 
 // races says whether listeners of the protocol are what a hostname is published
