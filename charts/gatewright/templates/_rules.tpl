@@ -8,16 +8,16 @@ is left out of a dry run. README.md says what each of them is for.
 {{- $write := not .Values.dryRun -}}
 - apiGroups: [gateway.networking.k8s.io]
   resources: [gateways, listenersets]
-  verbs: [get, list{{ if $write }}, patch{{ end }}]
+  verbs: [list{{ if $write }}, get, patch{{ end }}]
 - apiGroups: [gateway.networking.k8s.io]
   resources: [httproutes]
-  verbs: [get, list{{ if and $write .Values.redirects.enabled }}, create, patch, delete{{ end }}]
+  verbs: [list{{ if and $write .Values.redirects.enabled }}, create, patch, delete{{ end }}]
 - apiGroups: [gateway.networking.k8s.io]
   resources: [grpcroutes, tlsroutes, referencegrants]
-  verbs: [get, list]
+  verbs: [list]
 - apiGroups: [cert-manager.io]
   resources: [certificates]
-  verbs: [get, list{{ if $write }}, create, patch, delete{{ end }}]
+  verbs: [list{{ if $write }}, create, patch, delete{{ end }}]
 - apiGroups: [cert-manager.io]
   resources: [issuers]
   verbs: [list]
@@ -37,7 +37,7 @@ is left out of a dry run. README.md says what each of them is for.
 {{- if .Values.secretRetention.enabled }}
 - apiGroups: [""]
   resources: [secrets]
-  verbs: [get, list{{ if $write }}, patch, delete{{ end }}]
+  verbs: [list{{ if $write }}, patch, delete{{ end }}]
 - apiGroups: [""]
   resources: [pods]
   verbs: [list]
@@ -45,7 +45,7 @@ is left out of a dry run. README.md says what each of them is for.
 {{- if .Values.flux.enabled }}
 - apiGroups: [helm.toolkit.fluxcd.io]
   resources: [helmreleases]
-  verbs: [get, list]
+  verbs: [list]
 {{- end }}
 {{- if .Values.infrastructure.report }}
 - apiGroups: [apps]
@@ -61,7 +61,7 @@ is left out of a dry run. README.md says what each of them is for.
 {{- define "gatewright.clusterRules" -}}
 - apiGroups: [""]
   resources: [namespaces]
-  verbs: [get, list]
+  verbs: [list]
 - apiGroups: [cert-manager.io]
   resources: [clusterissuers]
   verbs: [list]
