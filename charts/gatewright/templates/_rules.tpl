@@ -6,6 +6,11 @@ is left out of a dry run. README.md says what each of them is for.
 {{/* Rights on objects in namespaces. */}}
 {{- define "gatewright.namespacedRules" -}}
 {{- $write := not .Values.dryRun -}}
+{{- if .Values.namespaces }}
+- apiGroups: [""]
+  resources: [namespaces] # in a Role: the namespace itself
+  verbs: [get]
+{{- end }}
 - apiGroups: [gateway.networking.k8s.io]
   resources: [gateways, listenersets]
   verbs: [list{{ if $write }}, get, patch{{ end }}]
@@ -59,9 +64,11 @@ is left out of a dry run. README.md says what each of them is for.
 
 {{/* Rights on objects that lie in no namespace. */}}
 {{- define "gatewright.clusterRules" -}}
+{{- if not .Values.namespaces }}
 - apiGroups: [""]
   resources: [namespaces]
   verbs: [list]
+{{- end }}
 - apiGroups: [cert-manager.io]
   resources: [clusterissuers]
   verbs: [list]
