@@ -14,8 +14,8 @@ import (
 
 // ReadOptions say what is read beside the kinds that the engine always needs.
 type ReadOptions struct {
-	// Namespaces are read one by one, as a namespaced role permits; nil reads
-	// all namespaces by one list per kind. What is complete is then complete for
+	// Namespaces are read one by one, as a namespaced role permits; without any,
+	// all namespaces are read by one list per kind. What is complete is then complete for
 	// these namespaces.
 	Namespaces []string
 	// Services reads the names of Services.
@@ -116,7 +116,7 @@ func (c *Cluster) Read(ctx context.Context, o ReadOptions) (*Reading, error) {
 	}
 	all.take(done)
 	if namespaces := all.releaseNamespaces(); len(namespaces) > 0 {
-		if o.Namespaces != nil {
+		if len(o.Namespaces) > 0 {
 			o.Namespaces = namespaces
 		}
 		if done, err = c.readKinds(ctx, []kind{helmReleases}, o, newMemory); err != nil {

@@ -3,6 +3,7 @@ package jobs
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,7 +27,10 @@ func (e *readError) Unwrap() error { return e.err }
 func fixOf(err error, verb, resource, namespace string) string {
 	status, _ := errors.AsType[*apierrors.StatusError](err)
 	_, isAnswer := errors.AsType[*answerError](err)
+	_, isFile := errors.AsType[*fs.PathError](err)
 	switch {
+	case isFile:
+		return "see that temporary files can be written"
 	case hasCode(err, http.StatusForbidden) && namespace == "":
 		return fmt.Sprintf("grant the verb %s on %s by a ClusterRole", verb, resource)
 	case hasCode(err, http.StatusForbidden):

@@ -75,7 +75,7 @@ metadata:
   resourceVersion: "9"
   annotations: {gatewright.dev/unused-since: "2026-01-01T00:00:00Z", other: x}
   managedFields: [{manager: gatewright, operation: Apply}]
-spec: {secretName: cert, dnsNames: [a.example.com], issuerRef: {name: le}}
+spec: {secretName: cert-tls, dnsNames: [a.example.com], issuerRef: {name: le}}
 status: {conditions: [{type: Ready, status: "True"}]}
 ---
 apiVersion: cert-manager.io/v1
@@ -96,7 +96,7 @@ spec: {clusterIP: 192.0.2.1}
 apiVersion: v1
 kind: Secret
 metadata:
-  name: cert
+  name: cert-tls
   namespace: infra
   uid: u-secret
   labels: {gatewright.dev/for: edge}
@@ -111,7 +111,7 @@ data: {password: aGlkZGVu}
 apiVersion: networking.k8s.io/v1
 kind: Ingress
 metadata: {name: old, namespace: infra}
-spec: {tls: [{hosts: [a.example.com], secretName: cert}, {hosts: [b.example.com]}]}
+spec: {tls: [{hosts: [a.example.com], secretName: cert-tls}, {hosts: [b.example.com]}]}
 ---
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"path"
+	"slices"
 
 	"github.com/gatewright/gatewright/postrender/engine"
 )
@@ -17,8 +18,6 @@ const (
 // kind is one kind to read.
 type kind struct {
 	group, kind string
-	// needed says that without this kind nothing is known to be absent.
-	needed bool
 	// isCluster says that the kind has no namespaces.
 	isCluster bool
 	// metadata asks for nothing but metadata.
@@ -31,16 +30,16 @@ type kind struct {
 // kindsOf are the kinds that the options ask for.
 func kindsOf(o ReadOptions) []kind {
 	kinds := []kind{
-		{group: engine.GatewayGroup, kind: engine.KindGateway, needed: true, keep: (*part).keepParent},
-		{group: engine.GatewayGroup, kind: engine.KindListenerSet, needed: true, keep: (*part).keepParent},
-		{group: engine.GatewayGroup, kind: engine.KindHTTPRoute, needed: true, keep: (*part).keepLabelled},
-		{group: engine.GatewayGroup, kind: engine.KindGRPCRoute, needed: true, keep: (*part).keepKnowledge},
-		{group: engine.GatewayGroup, kind: engine.KindTLSRoute, needed: true, keep: (*part).keepKnowledge},
-		{group: engine.GatewayGroup, kind: engine.KindGrant, needed: true, keep: (*part).keepLabelled},
-		{group: engine.CertManagerGroup, kind: engine.KindCertificate, needed: true, keep: (*part).keepIdentity},
+		{group: engine.GatewayGroup, kind: engine.KindGateway, keep: (*part).keepParent},
+		{group: engine.GatewayGroup, kind: engine.KindListenerSet, keep: (*part).keepParent},
+		{group: engine.GatewayGroup, kind: engine.KindHTTPRoute, keep: (*part).keepLabelled},
+		{group: engine.GatewayGroup, kind: engine.KindGRPCRoute, keep: (*part).keepKnowledge},
+		{group: engine.GatewayGroup, kind: engine.KindTLSRoute, keep: (*part).keepKnowledge},
+		{group: engine.GatewayGroup, kind: engine.KindGrant, keep: (*part).keepLabelled},
+		{group: engine.CertManagerGroup, kind: engine.KindCertificate, keep: (*part).keepIdentity},
 		{group: engine.CertManagerGroup, kind: engine.KindIssuer, keep: (*part).keepKnowledge},
 		{group: engine.CertManagerGroup, kind: engine.KindClusterIssuer, isCluster: true, keep: (*part).keepKnowledge},
-		{kind: engine.KindNamespace, needed: true, isCluster: true, metadata: true, keep: (*part).keepKnowledge},
+		{kind: engine.KindNamespace, isCluster: true, metadata: true, keep: (*part).keepKnowledge},
 	}
 	if o.Services {
 		kinds = append(kinds, kind{kind: engine.KindService, metadata: true, keep: (*part).keepKnowledge})
@@ -56,6 +55,11 @@ func kindsOf(o ReadOptions) []kind {
 
 // helmReleases is read only if an object says that it comes from one.
 var helmReleases = kind{group: helmReleaseGroup, kind: kindHelmRelease, keep: (*part).keepHelmRelease}
+
+// isNeeded says whether nothing is known to be absent without this kind.
+func (k kind) isNeeded() bool {
+	return slices.Contains(engine.NeededKinds(), engine.GroupKind{Group: k.group, Kind: k.kind})
+}
 
 // resource is where the server serves a kind.
 type resource struct{ group, version, name string }

@@ -12,6 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/gatewright/gatewright/postrender/engine"
 )
 
 const (
@@ -49,13 +51,10 @@ func isExpired(err error) bool { return hasCode(err, http.StatusGone) || errors.
 
 // read reads the kind in the namespaces, or in all if there are none.
 func (l *lister) read(ctx context.Context, namespaces []string) error {
-	if namespaces == nil {
-		return l.list(ctx, "")
-	}
-	if l.kind.isCluster && l.kind.needed {
+	if l.kind.kind == engine.KindNamespace && len(namespaces) > 0 {
 		return l.named(ctx, namespaces)
 	}
-	if l.kind.isCluster {
+	if l.kind.isCluster || len(namespaces) == 0 {
 		return l.list(ctx, "")
 	}
 	var errs []error

@@ -48,7 +48,7 @@ type memory struct {
 	parts   []*part
 }
 
-func newMemory(k kind) sink { return &memory{keep: k.keep, shared: newIntern()} }
+func newMemory(k kind) (sink, error) { return &memory{keep: k.keep, shared: newIntern()}, nil }
 
 func (m *memory) begin() error {
 	m.pending = newPart(m.shared)

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -19,37 +20,57 @@ type kindResult struct {
 }
 
 // readKinds reads each kind into a sink of its own.
-func (c *Cluster) readKinds(ctx context.Context, kinds []kind, o ReadOptions, into func(kind) sink) ([]kindResult, error) {
-	found := c.discover(ctx, kinds)
+func (c *Cluster) readKinds(ctx context.Context, kinds []kind, o ReadOptions, open func(kind) (sink, error)) ([]kindResult, error) {
 	results := make([]kindResult, len(kinds))
+	for i, k := range kinds {
+		var err error
+		if results[i].sink, err = open(k); err != nil {
+			return nil, err
+		}
+	}
+	found := c.discover(ctx, kinds)
+	report := o.reporter()
 	slots := make(chan struct{}, parallel)
-	var progress sync.Mutex
 	var group sync.WaitGroup
 	for i, k := range kinds {
 		group.Go(func() {
 			slots <- struct{}{}
 			defer func() { <-slots }()
-			l := &lister{cluster: c, kind: k, sink: into(k), progress: func(objects int) {
-				if o.Progress == nil {
-					return
-				}
-				progress.Lock()
-				defer progress.Unlock()
-				o.Progress(k.kind, objects)
-			}}
-			results[i] = kindResult{l.run(ctx, found[k.group], o.Namespaces), l.sink}
+			l := &lister{cluster: c, kind: k, sink: results[i].sink, progress: func(objects int) { report(k.kind, objects) }}
+			results[i].KindReading = l.run(ctx, found[k.group], o.namespaces())
 		})
 	}
 	group.Wait()
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
+	slices.SortFunc(results, func(a, b kindResult) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
+	})
 	return results, nil
+}
+
+// reporter calls Progress, if there is one, for one goroutine at a time.
+func (o ReadOptions) reporter() func(kind string, objects int) {
+	if o.Progress == nil {
+		return func(string, int) {}
+	}
+	var mutex sync.Mutex
+	return func(kind string, objects int) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		o.Progress(kind, objects)
+	}
+}
+
+// namespaces are each named once; nil are all there are.
+func (o ReadOptions) namespaces() []string {
+	return slices.Compact(slices.Sorted(slices.Values(o.Namespaces)))
 }
 
 // run reads the kind, if it is served.
 func (l *lister) run(ctx context.Context, found served, namespaces []string) KindReading {
-	r := KindReading{Group: l.kind.group, Kind: l.kind.kind, Needed: l.kind.needed}
+	r := KindReading{Group: l.kind.group, Kind: l.kind.kind, Needed: l.kind.isNeeded()}
 	var known bool
 	if l.resource, known = found.resources[l.kind.kind]; !known {
 		r.Err, r.Complete = found.err, found.err == nil

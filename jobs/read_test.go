@@ -76,6 +76,7 @@ func TestReadLiveObjects(t *testing.T) {
 	reading := mustRead(t, newFakeServer(t, world), everything)
 	edge := engine.ObjectName{Namespace: "infra", Name: "edge"}
 	cert := engine.ObjectName{Namespace: "infra", Name: "cert"}
+	secret := engine.ObjectName{Namespace: "infra", Name: "cert-tls"}
 	parent := reading.Gateways[edge]
 	if parent == nil || parent.Object.GetUID() != "u-edge" || parent.Object.GetResourceVersion() != "7" {
 		t.Fatalf("the Gateway is %+v", parent)
@@ -96,8 +97,8 @@ func TestReadLiveObjects(t *testing.T) {
 		{"routes", reading.HTTPRoutes, map[engine.ObjectName]Identity{{Namespace: "infra", Name: "edge-redirect"}: {UID: "u-redirect"}}},
 		{"grants", len(reading.Grants), 1},
 		{"listener sets", len(reading.ListenerSets), 1},
-		{"secrets", reading.Secrets, map[engine.ObjectName]Identity{cert: {UID: "u-secret"}}},
-		{"ingresses", reading.IngressSecrets, map[engine.ObjectName]string{cert: "Ingress infra/old"}},
+		{"secrets", reading.Secrets, map[engine.ObjectName]Identity{secret: {UID: "u-secret"}}},
+		{"ingresses", reading.IngressSecrets, map[engine.ObjectName]string{secret: "Ingress infra/old"}},
 		{"releases", reading.HelmReleases, map[engine.ObjectName]HelmReleaseState{
 			{Namespace: "flux-system", Name: "edge"}: {Suspended: true, Reconciling: true, Ready: "False"}}},
 	}

@@ -104,7 +104,10 @@ func (s *Stream) AddTo(snapshot *engine.Snapshot) error {
 	var errs []error
 	for _, o := range s.objects {
 		o.index = len(snapshot.Gateways) + len(snapshot.ListenerSets) // that of no other one, of whatever stream
-		origin := engine.Origin{Namespace: s.options.Namespace, Source: o.source, Known: s.options.Known, Index: o.index}
+		origin := engine.Origin{
+			Namespace: s.options.Namespace, Source: o.source, Index: o.index,
+			Known: s.options.Known, Live: s.options.Live || s.options.Known,
+		}
 		errs = append(errs, snapshot.Decode(o.value, origin))
 	}
 	return errors.Join(errs...)
