@@ -1,6 +1,7 @@
-// Command gatewright-full is gatewright with the Helm SDK linked in, so that it
-// renders charts too (--chart). gatewright hands those commands over to it;
-// commands, flags and messages of the two are the same.
+// Command gatewright-full is gatewright with the Helm SDK and a Kubernetes client
+// linked in, so that it renders charts (--chart) and reads clusters (snapshot)
+// too. gatewright hands those commands over to it; commands, flags and messages of
+// the two are the same.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 
 	"github.com/gatewright/gatewright/cmd/internal/chart"
 	"github.com/gatewright/gatewright/cmd/internal/cli"
+	"github.com/gatewright/gatewright/cmd/internal/cluster"
 )
 
 // version is set by the linker in releases.
@@ -19,7 +21,7 @@ var version string
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
-	program := cli.Program{RenderChart: chart.Render, Version: version}
+	program := cli.Program{RenderChart: chart.Render, Snapshot: cluster.Snapshot, Version: version}
 	code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, program)
 	stop()
 	os.Exit(code)

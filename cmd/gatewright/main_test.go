@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"strconv"
@@ -25,13 +26,23 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// standIn prints the request to stderr and renders the file chart.yaml.
+// standIn prints the request to stderr. It renders the file rendered.yaml of the
+// chart, and takes the kubeconfig for the snapshot; the context "down" fails.
 func standIn() {
+	snapshot := func(_ context.Context, out io.Writer, request cli.SnapshotRequest) ([]string, error) {
+		fmt.Fprintf(os.Stderr, "request: %+v\n", request)
+		if request.Connection.Context == "down" {
+			return nil, errors.New("HTTPRoute: GET /apis: no answer")
+		}
+		data, err := os.ReadFile(request.Connection.Kubeconfig)
+		_, _ = out.Write(data)
+		return []string{"Issuer: GET /apis: 403"}, err
+	}
 	render := func(_ context.Context, request cli.ChartRequest) ([]byte, error) {
 		fmt.Fprintf(os.Stderr, "request: %+v\n", request)
 		return os.ReadFile(request.Chart + "/rendered.yaml")
 	}
-	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.Program{RenderChart: render}))
+	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.Program{RenderChart: render, Snapshot: snapshot}))
 }
 
 // TestScript runs the scripts. UPDATE=1 rewrites what they compare with.

@@ -55,18 +55,28 @@ func (a *app) render(ctx context.Context, request ChartRequest) ([]byte, error) 
 	if a.program.RenderChart != nil {
 		return a.program.RenderChart(ctx, request)
 	}
-	path, err := findFull()
+	return nil, a.needFull(ctx, need{"--chart", "render charts", "render first: helm template CHART | gatewright plan"})
+}
+
+// need says why the other program is needed: what was given on the command line,
+// what has to be done, and what the user can do instead.
+type need struct{ given, verb, instead string }
+
+// needFull hands the whole command over to the program that can do what this one
+// cannot. It returns if there is none, or once that has ended.
+func (a *app) needFull(ctx context.Context, n need) error {
+	path, err := findFull(n)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return nil, a.handOver(ctx, path)
+	return a.handOver(ctx, path)
 }
 
 // findFull looks beside the running executable, where releases and make put it,
 // then on PATH.
-func findFull() (string, error) {
+func findFull(n need) (string, error) {
 	if os.Getenv(handedOver) != "" {
-		return "", fmt.Errorf("the program %s cannot render charts, though it should; install both programs of one release anew", fullProgram)
+		return "", fmt.Errorf("the program %s cannot %s, though it should; install both programs of one release anew", fullProgram, n.verb)
 	}
 	name := fullProgram
 	if runtime.GOOS == "windows" {
@@ -85,8 +95,8 @@ func findFull() (string, error) {
 	if path, err := exec.LookPath(name); err == nil {
 		return path, nil
 	}
-	return "", fmt.Errorf("--chart needs the program %s, which is neither at %s nor on PATH; "+
-		"install it there, or render first: helm template CHART | gatewright plan", fullProgram, beside)
+	return "", fmt.Errorf("%s needs the program %s, which is neither at %s nor on PATH; install it there, or %s",
+		n.given, fullProgram, beside, n.instead)
 }
 
 // forward runs the other program as a child and ends with its exit code.

@@ -30,7 +30,8 @@ remove, which claims it would serve or refuse, and why. It changes nothing and
 asks no cluster.
 
 The manifests are one release: what is not among them is unknown, not absent,
-unless --complete says that they are the whole cluster.`,
+unless --complete says that they are the whole cluster, or a file of gatewright
+snapshot says it itself.`,
 		Example: `  helm template shop ./shop | gatewright plan --issuer letsencrypt
   gatewright plan --chart ./shop --set host=shop.example.com --diff
   gatewright plan -f manifests/ -o markdown > comment.md

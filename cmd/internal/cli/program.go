@@ -1,6 +1,9 @@
 package cli
 
-import "context"
+import (
+	"context"
+	"io"
+)
 
 // Program is what sets the two executables apart. The zero value is the lean
 // one, which hands over to gatewright-full where a chart has to be rendered.
@@ -8,6 +11,10 @@ type Program struct {
 	// RenderChart renders a chart as helm template does. It is nil in the
 	// program that does not link Helm.
 	RenderChart func(ctx context.Context, request ChartRequest) ([]byte, error)
+	// Snapshot writes the snapshot of a cluster and returns warnings, one for each
+	// kind that is not in it and may be left out. On an error nothing is written.
+	// It is nil in the program that links no Kubernetes client.
+	Snapshot func(ctx context.Context, out io.Writer, request SnapshotRequest) (warnings []string, err error)
 	// Version is the released version, set by the linker. Without it, what Go
 	// recorded at build time is shown.
 	Version string
@@ -39,4 +46,17 @@ type ChartRequest struct {
 	IncludeCRDs bool
 	// IsUpgrade sets .Release.IsUpgrade instead of .Release.IsInstall.
 	IsUpgrade bool
+}
+
+// SnapshotRequest says of which cluster to write a snapshot, and what of it.
+type SnapshotRequest struct {
+	Connection Connection
+	// Namespaces are the only ones to read; none means all.
+	Namespaces []string
+	Services   bool
+	Secrets    bool
+	// Partial writes what could be read if something could not.
+	Partial bool
+	// Progress is called after each page. It may be nil.
+	Progress func(kind string, objects int)
 }

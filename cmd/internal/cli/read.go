@@ -44,10 +44,15 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 	if err != nil {
 		return nil, err
 	}
-	in := &input{policies: policies, snapshot: engine.Snapshot{Complete: flags.complete}}
+	isLive, isComplete, err := a.readHeaders(manifests, flags.complete)
+	if err != nil {
+		return nil, err
+	}
+	in := &input{policies: policies, snapshot: engine.Snapshot{Complete: isComplete}}
 	services := slices.ContainsFunc(manifests, func(m manifest) bool { return postrender.NeedsServices(m.data) })
-	for _, m := range manifests {
-		if err := in.add(m, postrender.ReadOptions{Source: m.source, Namespace: release.namespace, Services: services, Live: flags.complete}); err != nil {
+	for i, m := range manifests {
+		options := postrender.ReadOptions{Source: m.source, Namespace: release.namespace, Services: services, Live: isLive[i]}
+		if err := in.add(m, options); err != nil {
 			return nil, err
 		}
 	}

@@ -27,7 +27,7 @@ func (r *releaseFlags) register(cmd *cobra.Command) {
 		"`NAMESPACE` of the release, which Helm does not tell (default $HELM_NAMESPACE)")
 	fs.StringVar(&r.release, "release", "", "`NAME` of the release")
 	fs.StringVar(&r.snapshot, "snapshot", "",
-		"`FILE` with objects of the cluster (kubectl get -o yaml), which add knowledge and no claims")
+		"`FILE` with objects of the cluster (gatewright snapshot, kubectl get -o yaml), which add knowledge and no claims")
 	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		if name == "name" {
 			name = "release"
@@ -66,7 +66,7 @@ func (r *releaseFlags) known() ([]postrender.File, error) {
 		return nil, fmt.Errorf("snapshot: %w; give --snapshot a file that can be read", err)
 	}
 	if !holdsObject(data) {
-		return nil, fmt.Errorf("snapshot %s holds no Kubernetes object; make it with kubectl get -o yaml", r.snapshot)
+		return nil, fmt.Errorf("snapshot %s holds no Kubernetes object; make it with gatewright snapshot", r.snapshot)
 	}
 	return []postrender.File{{Name: r.snapshot, Data: data}}, nil
 }

@@ -1,0 +1,28 @@
+package cluster
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	// The ways to log in that kubectl has built in.
+	_ "k8s.io/client-go/plugin/pkg/client/auth"
+
+	"github.com/gatewright/gatewright/cmd/internal/cli"
+	"github.com/gatewright/gatewright/jobs"
+)
+
+// Connect finds the cluster as kubectl does. It sends no request.
+func Connect(connection cli.Connection) (*jobs.Cluster, error) {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = connection.Kubeconfig
+	overrides := &clientcmd.ConfigOverrides{CurrentContext: connection.Context}
+	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
+	if clientcmd.IsEmptyConfig(err) {
+		return nil, fmt.Errorf("no cluster is known: give --kubeconfig, or set KUBECONFIG")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("kubeconfig: %w; correct --kubeconfig (or KUBECONFIG) and --context", err)
+	}
+	return jobs.Connect(config)
+}
