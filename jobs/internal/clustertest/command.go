@@ -17,6 +17,12 @@ func (e *Env) Kubectl(t testing.TB, stdin string, args ...string) string {
 	return must(t)(e.TryKubectl(stdin, args...))
 }
 
+// KubectlPath is where kubectl is.
+func (e *Env) KubectlPath(t testing.TB) string {
+	t.Helper()
+	return must(t)(program("kubectl"))
+}
+
 // TryKubectl is Kubectl for a command that may fail. The error holds what
 // kubectl said.
 func (e *Env) TryKubectl(stdin string, args ...string) (string, error) {

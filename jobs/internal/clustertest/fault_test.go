@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"strings"
 	"testing"
 
@@ -210,10 +209,7 @@ func TestProxy(t *testing.T) {
 	namespace := threeGateways(t, cluster)
 	recorder := &clustertest.Recorder{}
 	fault := &clustertest.Fault{Kind: clustertest.Status403, Match: func(c clustertest.Call) bool { return c.Resource == "secrets" }}
-	kubeconfig := cluster.ProxyKubeconfig(t, cluster.Proxy(t, recorder.Wrap, fault.Wrap))
-	if _, err := os.Stat(kubeconfig); err != nil {
-		t.Fatal(err)
-	}
+	kubeconfig := cluster.Proxy(t, recorder.Wrap, fault.Wrap).Kubeconfig
 	out := cluster.Kubectl(t, "", "--kubeconfig="+kubeconfig, "get", "gateways", "-n", namespace, "-o", "name")
 	if !strings.Contains(out, "/a\n") {
 		t.Errorf("got %q", out)

@@ -1,6 +1,9 @@
 package clustertest
 
 import (
+	"encoding/pem"
+	"io"
+	"log"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -15,51 +18,71 @@ import (
 	"k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Proxy starts a server in front of the API server whose requests pass through
-// the wrappers, the first one outermost, so that the requests of another
-// process can be recorded and go wrong. Who shows no token is the
-// administrator. It returns the URL.
-func (e *Env) Proxy(t testing.TB, wrappers ...func(http.RoundTripper) http.RoundTripper) string {
+// Proxy is a server in front of the API server.
+type Proxy struct {
+	Kubeconfig string // path of a file that leads here as the administrator
+
+	cluster api.Cluster
+}
+
+// proxyAdmin is the token that the proxy takes for the administrator's.
+const proxyAdmin = "administrator"
+
+// Proxy starts a server whose requests pass through the wrappers, the first one
+// outermost, on their way to the API server, so that the requests of another
+// process can be recorded and go wrong. It stops when the test ends.
+func (e *Env) Proxy(t testing.TB, wrappers ...func(http.RoundTripper) http.RoundTripper) *Proxy {
 	t.Helper()
 	target, err := url.Parse(e.Config.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	admin, err := rest.TransportFor(e.Config)
+	transport, err := e.forward()
 	if err != nil {
 		t.Fatal(err)
 	}
-	anonymous, err := rest.TransportFor(rest.AnonymousClientConfig(e.Config))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var transport http.RoundTripper = roundTripper(func(req *http.Request) (*http.Response, error) {
-		if req.Header.Get("Authorization") != "" {
-			return anonymous.RoundTrip(req)
-		}
-		return admin.RoundTrip(req)
-	})
 	for _, wrap := range slices.Backward(wrappers) {
 		transport = wrap(transport)
 	}
-	server := httptest.NewServer(&httputil.ReverseProxy{
+	server := httptest.NewUnstartedServer(&httputil.ReverseProxy{
 		Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		Transport:     transport,
 		FlushInterval: -1, // watches
+		ErrorLog:      log.New(io.Discard, "", 0),
 		ErrorHandler:  func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	})
+	server.StartTLS() // clients send no token without
 	t.Cleanup(server.Close)
-	return server.URL
-}
-
-// ProxyKubeconfig is the path of a file that leads to a Proxy.
-func (e *Env) ProxyKubeconfig(t testing.TB, proxy string) string {
-	t.Helper()
-	file := filepath.Join(t.TempDir(), "kubeconfig")
-	if err := writeKubeconfig(file, &api.Cluster{Server: proxy}, &api.AuthInfo{}, ""); err != nil {
+	certificate := &pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}
+	proxy := &Proxy{
+		Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"),
+		cluster:    api.Cluster{Server: server.URL, CertificateAuthorityData: pem.EncodeToMemory(certificate)},
+	}
+	if err := writeKubeconfig(proxy.Kubeconfig, &proxy.cluster, &api.AuthInfo{Token: proxyAdmin}, ""); err != nil {
 		t.Fatal(err)
 	}
-	return file
+	return proxy
+}
+
+// forward sends requests to the API server with the token that they bring, or
+// as the administrator.
+func (e *Env) forward() (http.RoundTripper, error) {
+	admin, err := rest.TransportFor(e.Config)
+	if err != nil {
+		return nil, err
+	}
+	anonymous, err := rest.TransportFor(rest.AnonymousClientConfig(e.Config))
+	if err != nil {
+		return nil, err
+	}
+	return roundTripper(func(req *http.Request) (*http.Response, error) {
+		if req.Header.Get("Authorization") != "Bearer "+proxyAdmin {
+			return anonymous.RoundTrip(req)
+		}
+		req = req.Clone(req.Context())
+		req.Header.Del("Authorization")
+		return admin.RoundTrip(req)
+	}), nil
 }
 
 func writeKubeconfig(file string, cluster *api.Cluster, user *api.AuthInfo, namespace string) error {
