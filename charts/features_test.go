@@ -31,7 +31,7 @@ var features = map[string]string{
 	"all-dry-run":    `{` + allFeatures + `, dryRun: true}`,
 	"all-namespaces": `{` + allFeatures + `, namespaces: [infra]}`,
 	"limits": `{grace: 1h30m, settle: 1m, maxRemovals: 5, output: table, gateways: [infra/edge, web/front],
-		allowedIssuers: [ClusterIssuer/letsencrypt, infra/Issuer/private], extraArgs: ["--yield=infra/edge:a.example.com"]}`,
+		allowedIssuers: [ClusterIssuer/letsencrypt, "Issuer/*"], extraArgs: ["--yield=infra/edge:a.example.com"]}`,
 	"account-is-given": `{serviceAccount: {create: false, name: robot}}`,
 	"no-rbac":          `{rbac: {create: false}}`,
 }

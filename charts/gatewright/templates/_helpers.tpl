@@ -78,6 +78,9 @@ gateways:
 {{- with .Values.allowedIssuers }}
 - --allowed-issuers={{ join "," . }}
 {{- end }}
+{{- if .Values.services.read }}
+- --services
+{{- end }}
 {{- if .Values.infrastructure.report }}
 - --infrastructure
 {{- end }}
