@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/gatewright/gatewright/jobs/report"
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
@@ -36,7 +37,7 @@ func (s *sweep) addCertificates(ctx context.Context) {
 
 func (s *sweep) mark(ctx context.Context, w *objectWriter, resource schema.GroupVersionResource, name engine.ObjectName, live Identity, since string) error {
 	err := s.unlessDry(func() error { return w.mark(ctx, resource, name, live, since) })
-	if err == nil && s.options.DryRun == Write {
+	if err == nil && s.options.DryRun == report.Write {
 		s.report.wrote()
 	}
 	return err
@@ -76,7 +77,7 @@ func (s *sweep) addCertificate(ctx context.Context, w *objectWriter, resource sc
 
 // unlessDry does something unless nothing may be asked of the server.
 func (s *sweep) unlessDry(do func() error) error {
-	if s.options.DryRun == DryRunClient {
+	if s.options.DryRun == report.DryRunClient {
 		return nil
 	}
 	return do()

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gatewright/gatewright/jobs"
+	"github.com/gatewright/gatewright/jobs/report"
 )
 
 // TestLifeOfAHostname follows one hostname from its route to the removal of its
@@ -71,13 +72,13 @@ func TestBreaker(t *testing.T) {
 	w.Kubectl(t, "", "delete", "httproute", "shop", "-n", w.namespace)
 	w.sweep()
 	w.later(48 * time.Hour)
-	report, err := w.trySweep()
+	got, err := w.trySweep()
 	if err != nil {
 		t.Fatal(err)
 	}
 	w.wantListeners("edge", "http", "a.example.com:443", "b.example.com:443", "c.example.com:443", "d.example.com:443")
-	if len(report.Problems) != 1 || !strings.Contains(report.Problems[0].Message, "--max-removals 4") || report.Result != jobs.Partial {
-		t.Errorf("%s: %s", report.Result, lines(report))
+	if len(got.Problems) != 1 || !strings.Contains(got.Problems[0].Message, "--max-removals 4") || got.Result != report.Partial {
+		t.Errorf("%s: %s", got.Result, lines(got))
 	}
 	w.sweep(func(o *jobs.Options) { o.MaxRemovals = 4 })
 	w.wantListeners("edge", "http")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gatewright/gatewright/jobs/report"
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
@@ -28,7 +29,7 @@ type Options struct {
 	// to the circuit breaker.
 	MaxRemovals int
 	Yields      []Yield
-	DryRun      DryRun
+	DryRun      report.DryRun
 	// Progress is told what the sweep is at. It may be nil.
 	Progress func(what string)
 	// Now is the clock.
@@ -42,26 +43,15 @@ type Yield struct {
 	For      time.Duration
 }
 
-// DryRun says how far a sweep goes.
-type DryRun string
-
-// The values of [DryRun]: to write, to plan only, and to ask the server as well,
-// which answers as if it wrote.
-const (
-	Write        DryRun = ""
-	DryRunClient DryRun = "client"
-	DryRunServer DryRun = "server"
-)
-
 // Sweep is one pass over the cluster: it reads all of it, plans, adds what is
 // missing, marks what has become stale, and removes, after a second full read
 // and plan, what has been stale for long enough. What was done is in the report,
 // also beside an error, which says why nothing, or not everything, was done.
-func (c *Cluster) Sweep(ctx context.Context, o Options) (*Report, error) {
-	report := newReport(o)
-	first := &sweep{cluster: c, options: o, now: o.Now(), report: report}
+func (c *Cluster) Sweep(ctx context.Context, o Options) (*report.Report, error) {
+	r := &recorder{Report: report.New(o.Now(), o.DryRun)}
+	first := &sweep{cluster: c, options: o, now: o.Now(), report: r}
 	if err := first.look(ctx); err != nil {
-		return report, report.fail(err)
+		return r.Report, r.fail(err)
 	}
 	first.add(ctx)
 	last := first
@@ -69,7 +59,7 @@ func (c *Cluster) Sweep(ctx context.Context, o Options) (*Report, error) {
 		last = first.removeAfterSecondLook(ctx)
 	}
 	last.conclude()
-	return report, ctx.Err()
+	return r.Report, ctx.Err()
 }
 
 // sweep is one look at the cluster, and what is done by it.
@@ -77,7 +67,7 @@ type sweep struct {
 	cluster *Cluster
 	options Options
 	now     time.Time
-	report  *Report
+	report  *recorder
 
 	reading *Reading
 	plan    *engine.Plan
@@ -107,7 +97,7 @@ func (s *sweep) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.reading, s.report.Kinds = reading, reading.Kinds
+	s.reading, s.report.Kinds = reading, reading.kinds()
 	if err := reading.missing(); err != nil {
 		return err
 	}
@@ -281,7 +271,7 @@ func (s *sweep) anythingGoes() bool {
 // removeAfterSecondLook reads and plans once more and removes what both looks
 // agree on. It returns the second look, or the first where that failed.
 func (s *sweep) removeAfterSecondLook(ctx context.Context) *sweep {
-	if s.options.DryRun == DryRunClient {
+	if s.options.DryRun == report.DryRunClient {
 		s.remove(ctx, s) // which only says what would go
 		return s
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gatewright/gatewright/jobs"
 	"github.com/gatewright/gatewright/jobs/internal/clustertest"
+	"github.com/gatewright/gatewright/jobs/report"
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
@@ -40,7 +41,7 @@ func newWorld(t *testing.T) *world {
 func (w *world) later(d time.Duration) { w.now = w.now.Add(d) }
 
 // trySweep runs one sweep.
-func (w *world) trySweep(change ...func(*jobs.Options)) (*jobs.Report, error) {
+func (w *world) trySweep(change ...func(*jobs.Options)) (*report.Report, error) {
 	w.t.Helper()
 	cluster, err := jobs.Connect(w.config)
 	if err != nil {
@@ -54,7 +55,7 @@ func (w *world) trySweep(change ...func(*jobs.Options)) (*jobs.Report, error) {
 	return cluster.Sweep(w.t.Context(), o)
 }
 
-func (w *world) sweep(change ...func(*jobs.Options)) *jobs.Report {
+func (w *world) sweep(change ...func(*jobs.Options)) *report.Report {
 	w.t.Helper()
 	report, err := w.trySweep(change...)
 	if err != nil {
@@ -143,7 +144,7 @@ func (w *world) wantQuiet(gateways ...string) {
 }
 
 // lines prints the changes of a report.
-func lines(r *jobs.Report) string {
+func lines(r *report.Report) string {
 	var b strings.Builder
 	for _, c := range r.Changes {
 		fmt.Fprintf(&b, "%s %s %s %s: %s\n", c.Outcome, c.Action, c.Name, c.Hostname, c.Reason)

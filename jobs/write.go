@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/gatewright/gatewright/jobs/report"
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
@@ -89,7 +90,7 @@ func each[T any](ctx context.Context, items []T, fn func(T)) {
 }
 
 func (s *sweep) write(ctx context.Context, a *application) (outcome, error) {
-	if s.options.DryRun == DryRunClient {
+	if s.options.DryRun == report.DryRunClient {
 		return outcome{}, nil
 	}
 	resource, gvk := s.reading.resource(a.parent.source.Kind)
@@ -98,7 +99,7 @@ func (s *sweep) write(ctx context.Context, a *application) (outcome, error) {
 }
 
 func (s *sweep) dryRun() []string {
-	if s.options.DryRun == DryRunServer {
+	if s.options.DryRun == report.DryRunServer {
 		return []string{metav1.DryRunAll}
 	}
 	return nil

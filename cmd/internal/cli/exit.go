@@ -13,6 +13,7 @@ const (
 	exitFailed  = 1  // nothing was written
 	exitChanges = 2  // --detailed-exitcode: the plan changes something
 	exitRefused = 3  // --strict: a claim is refused, or something is found
+	exitPartial = 4  // some was written, some failed, or somebody has to look
 	exitUsage   = 64 // wrong usage, EX_USAGE of sysexits(3)
 )
 

@@ -3,7 +3,7 @@ package cli
 import "strings"
 
 // markdown lays the report out for a comment on a pull request.
-func (r report) markdown() string {
+func (r planReport) markdown() string {
 	var b strings.Builder
 	b.WriteString("### gatewright plan\n\n" + r.summary + "\n")
 	for _, s := range r.sections {

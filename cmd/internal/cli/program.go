@@ -3,6 +3,8 @@ package cli
 import (
 	"context"
 	"io"
+
+	"github.com/gatewright/gatewright/jobs/report"
 )
 
 // Program is what sets the two executables apart. The zero value is the lean
@@ -15,6 +17,9 @@ type Program struct {
 	// kind that is not in it and may be left out. On an error nothing is written.
 	// It is nil in the program that links no Kubernetes client.
 	Snapshot func(ctx context.Context, out io.Writer, request SnapshotRequest) (warnings []string, err error)
+	// Sweep runs one sweep; beside an error the report may be nil. It is nil in the
+	// program that does not link a Kubernetes client.
+	Sweep func(ctx context.Context, request SweepRequest) (*report.Report, error)
 	// Version is the released version, set by the linker. Without it, what Go
 	// recorded at build time is shown.
 	Version string

@@ -9,8 +9,8 @@ import (
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
-// report is a plan as a person reads it. Text and markdown lay out the same one.
-type report struct {
+// planReport is a plan as a person reads it. Text and markdown lay out the same one.
+type planReport struct {
 	sections []section
 	summary  string
 }
@@ -33,7 +33,7 @@ type row struct {
 	note  string
 }
 
-func reportOf(plan *engine.Plan) report {
+func reportOf(plan *engine.Plan) planReport {
 	var sections []section
 	for _, g := range plan.Gateways {
 		sections = append(sections, gatewaySection("Gateway", g))
@@ -45,7 +45,7 @@ func reportOf(plan *engine.Plan) report {
 	sections = append(sections, claimSections(plan.Verdicts)...)
 	sections = append(sections, findingSection(plan.Findings))
 
-	r := report{summary: summary(plan)}
+	r := planReport{summary: summary(plan)}
 	for _, s := range sections {
 		if len(s.rows) > 0 || s.empty != "" {
 			r.sections = append(r.sections, s)

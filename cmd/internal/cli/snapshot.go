@@ -64,12 +64,11 @@ func (a *app) snapshot(ctx context.Context, request SnapshotRequest, output stri
 	if a.program.Snapshot == nil {
 		return a.needFull(ctx, need{"snapshot", "read clusters", "use kubectl get -o yaml"})
 	}
-	request.Progress = a.progress()
+	progress := newProgress(a.stderr)
+	request.Progress = func(kind string, objects int) { progress.show(fmt.Sprintf("reading %ss: %d", kind, objects)) }
 	write := func(out io.Writer) error {
 		warnings, err := a.program.Snapshot(ctx, out, request)
-		if request.Progress != nil {
-			_, _ = io.WriteString(a.stderr, clearLine)
-		}
+		progress.clear()
 		if err != nil {
 			return err
 		}
@@ -82,19 +81,6 @@ func (a *app) snapshot(ctx context.Context, request SnapshotRequest, output stri
 		return write(a.stdout)
 	}
 	return writeFile(output, write)
-}
-
-// clearLine goes to the beginning of a terminal's line and empties it.
-const clearLine = "\r\x1b[K"
-
-// progress shows on a terminal how far the reading is, in one line.
-func (a *app) progress() func(kind string, objects int) {
-	if !isTerminal(a.stderr) {
-		return nil
-	}
-	return func(kind string, objects int) {
-		_, _ = fmt.Fprintf(a.stderr, "%sreading %ss: %d", clearLine, kind, objects)
-	}
 }
 
 // writeFile replaces a file once all of it is written. What is no regular file,

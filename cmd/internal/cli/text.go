@@ -7,7 +7,10 @@ import (
 
 // text lays the report out for a terminal: aligned columns, and below a row
 // the sentence that belongs to it.
-func (r report) text(l look) string {
+func (r planReport) text(l look) string { return r.textAs("Plan: ", l) }
+
+// textAs is text with another word before the summary.
+func (r planReport) textAs(word string, l look) string {
 	var b strings.Builder
 	for _, s := range r.sections {
 		b.WriteString(l.lines(titleTone, "", s.title))
@@ -18,9 +21,8 @@ func (r report) text(l look) string {
 		}
 		b.WriteString("\n")
 	}
-	const plan = "Plan: "
-	summary := l.lines(plainTone, "", plan+r.summary)
-	return b.String() + l.paint(titleTone, plan) + strings.TrimPrefix(summary, plan)
+	summary := l.lines(plainTone, "", word+r.summary)
+	return b.String() + l.paint(titleTone, word) + strings.TrimPrefix(summary, word)
 }
 
 // lines is text from a manifest, wrapped, with all lines but the first further

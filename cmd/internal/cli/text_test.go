@@ -139,7 +139,7 @@ func TestTablesFitTheWidth(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			got := report{sections: []section{certificates}, summary: "none"}.text(look{width: test.width})
+			got := planReport{sections: []section{certificates}, summary: "none"}.text(look{width: test.width})
 			if diff := cmp.Diff(test.want+"\nPlan: none\n", got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -1,0 +1,56 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/gatewright/gatewright/cmd/internal/cli"
+	"github.com/gatewright/gatewright/jobs"
+	"github.com/gatewright/gatewright/jobs/report"
+)
+
+// Sweep runs one sweep, alone if the request names a Lease.
+func Sweep(ctx context.Context, request cli.SweepRequest) (*report.Report, error) {
+	cluster, err := Connect(request.Connection)
+	if err != nil {
+		return nil, err
+	}
+	if request.Lease.Name != "" && request.DryRun == report.Write {
+		unlock, err := cluster.Lock(ctx, request.Lease, identity(), request.LockTimeout)
+		var held *jobs.LockHeldError
+		if errors.As(err, &held) {
+			skipped := report.New(time.Now(), request.DryRun)
+			skipped.Result, skipped.Message = report.Skipped, held.Error()
+			return skipped, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		defer unlock()
+	}
+	return cluster.Sweep(ctx, optionsOf(request))
+}
+
+// identity is who holds the Lease: the Pod, or the process on some machine.
+func identity() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "unknown"
+	}
+	return fmt.Sprintf("%s_%d", name, os.Getpid())
+}
+
+func optionsOf(request cli.SweepRequest) jobs.Options {
+	o := jobs.Options{
+		Policies: request.Policies, Gateways: request.Gateways, Namespaces: request.Namespaces, Services: request.Services,
+		Grace: request.Grace, Settle: request.Settle, MaxRemovals: request.MaxRemovals, DryRun: request.DryRun,
+		Progress: request.Progress, Now: time.Now,
+	}
+	for _, y := range request.Yields {
+		o.Yields = append(o.Yields, jobs.Yield(y))
+	}
+	return o
+}

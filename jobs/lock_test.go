@@ -1,0 +1,43 @@
+package jobs_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/gatewright/gatewright/jobs"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// TestLock: one holder at a time; what a killed one held is free after its
+// duration, and what it gave back at once.
+func TestLock(t *testing.T) {
+	w := newWorld(t)
+	cluster, err := jobs.Connect(w.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := engine.ObjectName{Namespace: w.namespace, Name: "sweep"}
+	unlock, err := cluster.Lock(t.Context(), name, "first", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var held *jobs.LockHeldError
+	if _, err := cluster.Lock(t.Context(), name, "second", 0); !errors.As(err, &held) || held.Holder != "first" {
+		t.Fatalf("the second got %v", err)
+	}
+	unlock()
+	unlock, err = cluster.Lock(t.Context(), name, "second", 0)
+	if err != nil {
+		t.Fatalf("after the first gave it back: %v", err)
+	}
+	unlock()
+	old := time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z")
+	w.Kubectl(t, "", "patch", "lease", "sweep", "-n", w.namespace, "--type=merge",
+		"-p", `{"spec":{"holderIdentity":"killed","renewTime":"`+old+`","leaseDurationSeconds":60}}`)
+	unlock, err = cluster.Lock(t.Context(), name, "third", 0)
+	if err != nil {
+		t.Fatalf("after the holder was killed: %v", err)
+	}
+	unlock()
+}

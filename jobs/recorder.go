@@ -1,0 +1,190 @@
+package jobs
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/gatewright/gatewright/jobs/report"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// recorder writes a report, from several goroutines.
+type recorder struct {
+	*report.Report
+	mu sync.Mutex
+}
+
+// fail ends a report before anything was written.
+func (r *recorder) fail(err error) error {
+	r.Result, r.Message = report.Failed, err.Error()
+	return err
+}
+
+func (r *recorder) problem(object, message string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	p := report.Problem{Object: object, Message: message}
+	if !slices.Contains(r.Problems, p) {
+		r.Problems = append(r.Problems, p)
+	}
+}
+
+// change notes a change, in place of an earlier one of the same object and
+// listener: the second look knows more.
+func (r *recorder) change(c report.Change) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := slices.IndexFunc(r.Changes, func(old report.Change) bool {
+		return old.Kind == c.Kind && old.Namespace == c.Namespace && old.Name == c.Name && old.Listener == c.Listener
+	})
+	if i < 0 {
+		r.Changes = append(r.Changes, c)
+	} else {
+		r.Changes[i] = c
+	}
+}
+
+func (r *recorder) outcome(err error, refused string) report.Outcome {
+	switch {
+	case err != nil:
+		return report.Broken
+	case refused != "":
+		return report.Refused
+	case r.DryRun != report.Write:
+		return report.Would
+	}
+	return report.Made
+}
+
+// wrote counts what was stored.
+func (r *recorder) wrote() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Writes++
+}
+
+// object notes an object that was written.
+func (r *recorder) object(kind string, name engine.ObjectName, action engine.Action, reason string, err error) {
+	c := report.Change{Kind: kind, Namespace: name.Namespace, Name: name.Name, Action: action, Outcome: r.outcome(err, ""), Reason: reason}
+	if err != nil {
+		c.Reason = serverWords(err)
+		r.problem(fmt.Sprintf("%s %s/%s", kind, name.Namespace, name.Name), c.Reason)
+	} else if r.DryRun == report.Write {
+		r.wrote()
+	}
+	r.change(c)
+}
+
+func (r *recorder) removed(kind string, name engine.ObjectName, reason string, err error) {
+	r.object(kind, name, engine.Remove, reason, err)
+}
+
+// parent notes what became of an application.
+func (r *recorder) parent(a *application, out outcome, refused map[string]string, err error) {
+	p := a.parent
+	if err != nil {
+		r.problem(p.source.String(), serverWords(err))
+	}
+	if out.wrote {
+		r.wrote()
+	}
+	for _, change := range a.changes {
+		name, _ := change["name"].(string)
+		if l := p.planned(name); l != nil {
+			r.listener(p, l, cmp.Or(refused[name], l.Reason), r.outcome(err, refused[name]))
+		}
+	}
+	for _, name := range a.gone {
+		if l := p.planned(name); l != nil {
+			r.listener(p, l, l.Reason, r.outcome(err, ""))
+		}
+	}
+}
+
+// stale notes the removals that wait.
+func (r *recorder) stale(p *parent, removals []removal) {
+	for i := range removals {
+		if held := removals[i].held; held != "" {
+			r.listener(p, &removals[i].listener, held, report.Held)
+			if strings.HasPrefix(held, tripped) {
+				r.problem(p.source.String(), held)
+			}
+		}
+	}
+}
+
+func (r *recorder) listener(p *parent, l *engine.Listener, reason string, outcome report.Outcome) {
+	r.change(report.Change{Kind: p.source.Kind, Namespace: p.source.Namespace, Name: p.source.Name,
+		Listener: l.Name, Hostname: l.Hostname, Action: l.Action, Outcome: outcome, Reason: reason})
+}
+
+// certificate notes what became of a Certificate of the plan.
+func (r *recorder) certificate(c engine.CertificatePlan, held string, err error) {
+	name := engine.ObjectName{Namespace: c.Namespace, Name: c.Name}
+	switch {
+	case err != nil || c.Action == engine.Add || c.Action == engine.Update:
+		r.object(engine.KindCertificate, name, c.Action, c.Reason, err)
+	case c.Action == engine.Remove && held != "":
+		r.change(report.Change{Kind: engine.KindCertificate, Namespace: name.Namespace, Name: name.Name, Action: c.Action, Outcome: report.Held, Reason: held})
+	}
+}
+
+// conclude fills in what the last look knows.
+func (s *sweep) conclude() {
+	r := s.report
+	r.Kinds, r.Findings = s.reading.kinds(), append(r.Findings, s.plan.Findings...)
+	r.Counts = report.Counts{Gateways: len(s.plan.Gateways), ListenerSets: len(s.plan.ListenerSets), Claims: len(s.plan.Verdicts)}
+	for _, p := range slices.Concat(s.plan.Gateways, s.plan.ListenerSets) {
+		for _, l := range p.Listeners {
+			if l.Action != engine.Remove {
+				r.Counts.Listeners++
+			}
+		}
+	}
+	for _, c := range s.plan.Certificates {
+		if c.Action != engine.Remove {
+			r.Counts.Certificates++
+		}
+	}
+	s.turnVerdicts()
+	r.Refused = append(r.Refused, s.plan.Refused()...)
+	slices.SortFunc(r.Changes, compareChanges)
+	slices.SortFunc(r.Problems, func(a, b report.Problem) int {
+		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Message, b.Message))
+	})
+	if len(r.Problems) > 0 && r.Result == report.Done {
+		r.Result = report.Partial
+	}
+}
+
+// turnVerdicts gives the claims of listeners that the server did not take its
+// words as their verdicts.
+func (s *sweep) turnVerdicts() {
+	for i := range s.plan.Verdicts {
+		v := &s.plan.Verdicts[i]
+		parent := engine.Meta{Kind: v.Parent.Kind, Namespace: v.Parent.Namespace, Name: v.Parent.Name}
+		if words := s.refused[parent.String()][v.Listener]; v.Listener != "" && words != "" {
+			v.Accepted, v.Reason, v.Message, v.Listener = false, engine.ReasonUnsupported, words, ""
+		}
+	}
+}
+
+func compareChanges(a, b report.Change) int {
+	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Hostname, b.Hostname), cmp.Compare(a.Listener, b.Listener))
+}
+
+// kinds tells how the reading went.
+func (r *Reading) kinds() []report.Kind {
+	out := []report.Kind{}
+	for _, k := range r.Kinds {
+		line := report.Kind{Group: k.Group, Version: k.Version, Kind: k.Kind, Served: k.Served, Complete: k.Complete, Objects: k.Objects}
+		if k.Err != nil {
+			line.Error = k.Err.Error()
+		}
+		out = append(out, line)
+	}
+	return out
+}
