@@ -59,7 +59,7 @@ func TestPortAnnotationIsRead(t *testing.T) {
 }
 
 // 2: a setting was parsed and then not used. Every policy key changes what is
-// rendered for some input, or is refused.
+// rendered for some input, or what becomes of Secrets.
 func TestEveryPolicyKeyHasAnEffect(t *testing.T) {
 	values := map[string]any{
 		"issuerRef":           map[string]any{"name": "other"},
@@ -85,8 +85,8 @@ func TestEveryPolicyKeyHasAnEffect(t *testing.T) {
 		"priorityNamespaces":  []any{"app"},
 
 		"maxListenersPerNamespace": 1,
+		"secretRetention":          "Delete",
 	}
-	refused := map[string]any{"secretRetention": "Delete"}
 	// Some keys speak only beside others.
 	beside := map[string]Keys{
 		"childApexes":        {"apex": "example.com", "certificates": Wildcard},
@@ -96,25 +96,14 @@ func TestEveryPolicyKeyHasAnEffect(t *testing.T) {
 		"priorityNamespaces": {"hostnameOwnership": OneNamespace, "attach": map[string]any{"from": "All"}},
 	}
 	for _, key := range policyKeys() {
-		value, works := values[key]
 		keys := Keys{}
 		maps.Copy(keys, beside[key])
 		base := everything(t, keys)
-		keys[key] = or(value, refused[key])
-		switch got := everything(t, keys); {
-		case works && (got == base || strings.Contains(got, "not supported")):
+		keys[key] = values[key]
+		if got := everything(t, keys); got == base {
 			t.Errorf("%s changes nothing", key)
-		case !works && !strings.Contains(got, "not supported by this version"):
-			t.Errorf("%s is neither used nor refused:\n%s", key, got)
 		}
 	}
-}
-
-func or(a, b any) any {
-	if a != nil {
-		return a
-	}
-	return b
 }
 
 // racing is an input for keys that only a complete snapshot obeys.
@@ -158,6 +147,8 @@ func everything(t testing.TB, keys Keys) string {
 		all[key] = value
 	}
 	var b strings.Builder
+	sources := PolicySources{Flags: all}
+	fmt.Fprintln(&b, sources.SecretRetention("infra", "edge"))
 	for _, input := range inputs {
 		snapshot := &Snapshot{Complete: strings.Contains(input, "TLSRoute")}
 		for _, object := range parseObjects(t, input) {
@@ -165,7 +156,7 @@ func everything(t testing.TB, keys Keys) string {
 				t.Fatal(err)
 			}
 		}
-		plan, err := Compute(snapshot, PolicySources{Flags: all})
+		plan, err := Compute(snapshot, sources)
 		if err != nil {
 			fmt.Fprintln(&b, err)
 			continue

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -70,7 +69,7 @@ func DefaultPolicy() Policy {
 		HTTP:              PlainHTTP{Port: 80},
 		Withdraw:          "SamePort",
 		MaxListeners:      64,
-		SecretRetention:   Retention{Mode: "Keep"},
+		SecretRetention:   Retention{Mode: RetainKeep},
 	}
 }
 
@@ -127,26 +126,6 @@ type CertificateTemplate struct {
 	Labels               map[string]string               `json:"labels,omitempty"`
 	Annotations          map[string]string               `json:"annotations,omitempty"`
 	SecretTemplate       *cmv1.CertificateSecretTemplate `json:"secretTemplate,omitempty"`
-}
-
-// Retention says what becomes of the Secret of a removed Certificate: Keep,
-// Delete, or {after: DURATION}.
-type Retention struct {
-	Mode  string
-	After metav1.Duration
-}
-
-// UnmarshalJSON reads "Keep", "Delete" or {"after": "336h"}.
-func (r *Retention) UnmarshalJSON(data []byte) error {
-	if json.Unmarshal(data, &r.Mode) == nil && (r.Mode == "Keep" || r.Mode == "Delete") {
-		return nil
-	}
-	var after struct{ After *metav1.Duration }
-	if err := json.Unmarshal(data, &after); err != nil || after.After == nil {
-		return fmt.Errorf("secretRetention is %s; use Keep, Delete or {after: 336h}", data)
-	}
-	*r = Retention{Mode: "After", After: *after.After}
-	return nil
 }
 
 // AutoBool is a switch that decides by itself unless it is set.

@@ -34,15 +34,6 @@ func (k Keys) decodeInto(policy *Policy) (unknown []string, err error) {
 	return unknown, nil
 }
 
-// notYet refuses what this version does not do: a policy that is half obeyed is
-// worse than one that is refused.
-func (p *Policy) notYet() error {
-	if p.SecretRetention.Mode != "Keep" {
-		return errors.New("secretRetention is not supported by this version, which removes no Secret; leave it out")
-	}
-	return nil
-}
-
 // validateMode checks that the keys of a mode are all there. They may come from
 // several sources, so it is for a merged policy.
 func (p *Policy) validateMode() error {
@@ -82,7 +73,7 @@ func (p *Policy) validate() error {
 		oneOf("hostnameOwnership", p.HostnameOwnership, "Shared", "OneNamespace"),
 		oneOf("cover", p.Cover, CoverAny, CoverWildcard, CoverExact),
 		oneOf("withdraw", p.Withdraw, "SamePort", "Served"),
-		p.notYet(),
+		p.SecretRetention.validate(),
 		p.validateIssuers(),
 		p.validateClaimants(),
 		p.validateAttach(),

@@ -96,21 +96,3 @@ func TestPolicyExample(t *testing.T) {
 		}
 	}
 }
-
-// TestPolicyHelpSaysWhatIsRefused asks the engine about the one key that it
-// refuses. That all others work is its own test.
-func TestPolicyHelpSaysWhatIsRefused(t *testing.T) {
-	keys, err := policyKeys()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, key := range keys {
-		if says := strings.Contains(key.help, "Not supported by this version"); says != (key.name == "secretRetention") {
-			t.Errorf("%s: the help says that it is not supported: %v", key.name, says)
-		}
-	}
-	refused := engine.Keys{"secretRetention": "Delete"}
-	if err := refused.Check(); err == nil || !strings.Contains(err.Error(), "not supported by this version") {
-		t.Errorf("the engine says %v", err)
-	}
-}
