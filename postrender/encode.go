@@ -21,6 +21,7 @@ var (
 	metadataKeys = []string{"name", "namespace", "labels", "annotations"}
 	listenerKeys = []string{"name", "hostname", "port", "protocol", "tls", "allowedRoutes"}
 	tlsKeys      = []string{"mode", "certificateRefs", "options"}
+	patchKeys    = []string{"target", "patch"}
 )
 
 // Encode returns an object, or another value of maps, lists, strings, numbers
@@ -78,8 +79,10 @@ func below(key string) []string {
 	switch key {
 	case "metadata":
 		return metadataKeys
-	case "listeners":
+	case "listeners", "value":
 		return listenerKeys
+	case "patches":
+		return patchKeys
 	case "tls":
 		return tlsKeys
 	}
@@ -93,7 +96,22 @@ func (e *encoder) value(value any, column int, first []string) {
 		e.under(value, column, first)
 		return
 	}
+	if text, isText := value.(string); isText && isBlock(text) {
+		e.block(text, column+e.step)
+		return
+	}
 	e.out.WriteString(" " + inline(value) + "\n")
+}
+
+// block writes text of several lines as such.
+func (e *encoder) block(text string, column int) {
+	e.out.WriteString(" |\n")
+	for line := range strings.Lines(text) {
+		if line != "\n" {
+			e.indent(column)
+		}
+		e.out.WriteString(line)
+	}
 }
 
 func (e *encoder) under(value any, column int, first []string) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // words are what a reader of YAML 1.1 or 1.2 takes for a bool or for nothing.
@@ -32,6 +33,21 @@ func isPlain(s string) bool {
 	return !strings.ContainsFunc(s, func(r rune) bool {
 		return !strings.ContainsRune("-_./", r) && (r > 'z' || !isWord(byte(r)))
 	})
+}
+
+// isBlock tells whether a string is text of several lines that reads the same
+// as a block.
+func isBlock(s string) bool {
+	if strings.Count(s, "\n") < 2 || !strings.HasSuffix(s, "\n") || strings.HasSuffix(s, "\n\n") || strings.HasPrefix(s, " ") || strings.HasPrefix(s, "\n") {
+		return false
+	}
+	for line := range strings.Lines(s) {
+		line = strings.TrimSuffix(line, "\n")
+		if strings.HasSuffix(line, " ") || strings.ContainsFunc(line, func(r rune) bool { return !unicode.IsPrint(r) }) {
+			return false
+		}
+	}
+	return utf8.ValidString(s)
 }
 
 // isPrintable tells whether a string can stand between single quotes, on one
