@@ -53,22 +53,19 @@ func TestApplyAndKubectl(t *testing.T) {
 	}
 }
 
-// A definition that a test applies is served at once.
-func TestApplyOfANewKind(t *testing.T) {
+// A kind that a test defines is served at once, with a status of its own.
+func TestDefine(t *testing.T) {
 	cluster := clustertest.Start(t)
-	cluster.Apply(t, "test", "", `
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: things.example.com}
-spec:
-  group: example.com
-  scope: Cluster
-  names: {kind: Thing, plural: things}
-  versions:
-  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
-`)
-	cluster.Kubectl(t, "", "wait", "--for=condition=Established", "crd/things.example.com")
-	cluster.Apply(t, "test", "", "{apiVersion: example.com/v1, kind: Thing, metadata: {name: a}}")
+	cluster.Define(t, schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}, "helmreleases")
+	namespace := cluster.Namespace(t)
+	release := "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: a}, spec: {suspend: true}, status: {x: y}}"
+	live := cluster.Apply(t, "test", namespace, release)[0]
+	if _, ok := live.Object["status"]; ok || live.Object["spec"].(map[string]any)["suspend"] != true {
+		t.Errorf("got %v", live.Object)
+	}
+	if out := cluster.Kubectl(t, "", "get", "helmreleases", "-n", namespace, "-o", "name"); !strings.HasSuffix(out, "/a\n") {
+		t.Errorf("got %q", out)
+	}
 }
 
 // What a test leaves behind must not be in the way of others, with or without a

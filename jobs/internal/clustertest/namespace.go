@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
@@ -49,7 +50,11 @@ func (e *Env) Namespace(t testing.TB, labels ...string) string {
 // manager runs; but it is empty then and nothing can be made in it.
 func (e *Env) empty(namespace string) error {
 	ctx := context.Background()
-	if err := e.Client.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{}); err != nil {
+	err := e.Client.CoreV1().Namespaces().Delete(ctx, namespace, metav1.DeleteOptions{})
+	if apierrors.IsNotFound(err) {
+		return nil // the test removed it
+	}
+	if err != nil {
 		return err
 	}
 	kinds, err := e.deletable()
@@ -60,7 +65,7 @@ func (e *Env) empty(namespace string) error {
 	for _, kind := range kinds {
 		err := e.Dynamic.Resource(kind).Namespace(namespace).DeleteCollection(ctx,
 			metav1.DeleteOptions{GracePeriodSeconds: &now, PropagationPolicy: &background}, metav1.ListOptions{})
-		if err != nil {
+		if err != nil && !apierrors.IsNotFound(err) { // a kind may go while we look
 			return fmt.Errorf("%s: %w", kind.Resource, err)
 		}
 	}
@@ -70,7 +75,7 @@ func (e *Env) empty(namespace string) error {
 // deletable returns the namespaced kinds whose objects can be deleted together.
 func (e *Env) deletable() ([]schema.GroupVersionResource, error) {
 	lists, err := e.Client.Discovery().ServerPreferredNamespacedResources()
-	if err != nil {
+	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) { // the same
 		return nil, err
 	}
 	lists = discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"deletecollection"}}, lists)
