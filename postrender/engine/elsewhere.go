@@ -59,6 +59,12 @@ func (r *run) answerElsewhere(route *Route, parent Parent) (missing []string, kn
 	return missing, true
 }
 
+// knows says whether --snapshot holds a listener of a Gateway.
+func (r *run) knows(g *gateway, listener string) bool {
+	known := r.known[ObjectName{g.Namespace, g.Name}]
+	return known != nil && g.Kind == KindGateway && slices.ContainsFunc(known.Listeners, func(l SourceListener) bool { return l.Name == listener })
+}
+
 func (r *run) certificateElsewhere(c *Certificate, target ObjectName) {
 	name := placedName(target.Namespace, target.Name)
 	parent := Parent{Kind: KindGateway, Namespace: target.Namespace, Name: target.Name}

@@ -23,6 +23,19 @@ func (r *run) wantGrant(g *gateway, cert *Certificate) {
 	}
 }
 
+// dropGrant takes back that the Gateway reads a Secret.
+func (r *run) dropGrant(g *gateway, secret ObjectName) {
+	key := ObjectName{secret.Namespace, grantName(g.Kind, g.Name, secret.Name)}
+	grant := r.wantGrants[key]
+	if grant == nil {
+		return
+	}
+	grant.From = slices.DeleteFunc(grant.From, func(namespace string) bool { return namespace == g.Namespace })
+	if len(grant.From) == 0 {
+		delete(r.wantGrants, key)
+	}
+}
+
 // planGrants compares the wanted grants with those rendered before.
 func (r *run) planGrants() {
 	before := map[ObjectName]*ReferenceGrant{}

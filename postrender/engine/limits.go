@@ -12,67 +12,82 @@ import (
 const headroom = 8
 
 // withinLimits holds a parent to the quota of namespaces and to the number of
-// listeners that it takes. A render that goes past one fails: a cut would throw
-// out a live name for a newcomer. In a cluster what exists stays, and the
-// newest claims are refused.
+// listeners that it takes. What exists stays, and the newest claims are refused.
+// A render that goes past the number fails instead: it does not know which names
+// are live, and a cut would throw one out for a newcomer.
 func (r *run) withinLimits(g *gateway, listeners []Listener) []Listener {
-	over := r.pastLimits(g, listeners)
-	if r.snapshot.Complete && g.keepInstead(listeners, over) {
-		over = r.pastLimits(g, listeners)
+	quota, limit := r.pastLimits(g, listeners)
+	if r.snapshot.Complete && g.keepInstead(listeners, slices.Concat(quota, limit)) {
+		quota, limit = r.pastLimits(g, listeners)
 	}
-	if len(over) == 0 {
+	if len(limit) > 0 && !r.snapshot.Complete {
+		r.errs = append(r.errs, limit[0].err)
 		return listeners
 	}
-	if !r.snapshot.Complete {
-		r.errs = append(r.errs, over[0].err)
+	if len(quota)+len(limit) == 0 {
 		return listeners
 	}
-	return r.refuseListeners(g, listeners, over)
+	return r.refuseListeners(g, listeners, slices.Concat(quota, limit))
 }
 
-func (r *run) pastLimits(g *gateway, listeners []Listener) []excess {
+func (r *run) pastLimits(g *gateway, listeners []Listener) (overQuota, overLimit []excess) {
 	limit := g.policy.MaxListeners
 	if r.snapshot.Complete && g.Annotations[AnnotationRendered] != "" {
 		limit = max(limit-headroom, 0)
 	}
-	over := r.overQuota(g, listeners)
-	return append(over, r.overLimit(g, listeners, over, limit)...)
+	overQuota = r.overQuota(g, listeners)
+	return overQuota, r.overLimit(g, listeners, overQuota, limit)
 }
 
-// excess is a listener past a limit: the answer to its claims, and the error of
-// a render.
+// excess is a listener past a limit: the answer to its claims, and, where a
+// render fails, its error.
 type excess struct {
 	name   string
 	answer answer
 	err    error
 }
 
+// overQuota returns the new listeners past the quota of the namespace that
+// claimed each first.
 func (r *run) overQuota(g *gateway, listeners []Listener) []excess {
 	quota := g.policy.MaxListenersPerNamespace
 	if quota == 0 {
 		return nil
 	}
+	r.quotaUndecided(g, listeners, quota)
 	var out []excess
 	counts := map[string]int{}
-	defer func() {
-		if len(counts) > 1 && counts[""] > 0 && len(out) == 0 {
-			r.errs = append(r.errs, r.needNamespace(&g.Meta, "whether a namespace is within maxListenersPerNamespace depends on the namespace of the release"))
-		}
-	}()
 	for _, l := range bySeniority(listeners) {
 		if len(l.claims) == 0 || l.Action == Remove {
 			continue
 		}
 		namespace := l.oldest().object.Namespace
 		counts[namespace]++
-		if counts[namespace] <= quota || (r.snapshot.Complete && l.Action != Add) {
-			continue
+		if counts[namespace] > quota && !l.lives() {
+			out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s may claim %d listeners, and %s is one more; drop a hostname, or raise maxListenersPerNamespace in the policy",
+				namespaceOf(&Meta{Namespace: namespace}), quota, l.Hostname)})
 		}
-		message := fmt.Sprintf("%s may claim %d listeners, and %s is one more", namespaceOf(&Meta{Namespace: namespace}), quota, l.Hostname)
-		out = append(out, excess{l.Name, refuse(ReasonTooMany, "%s; drop a hostname, or raise maxListenersPerNamespace in the policy", message),
-			gatewayError(g.Gateway, message, "drop hostnames, or raise maxListenersPerNamespace in the policy")})
 	}
 	return out
+}
+
+// quotaUndecided fails where another namespace may be that of the release, and
+// be past the quota together with it.
+func (r *run) quotaUndecided(g *gateway, listeners []Listener, quota int) {
+	counts := map[string]int{}
+	for _, l := range listeners {
+		for _, namespace := range namespacesOf(l.claims) {
+			counts[namespace]++
+		}
+	}
+	implicit := counts[orNone("")]
+	delete(counts, orNone(""))
+	for _, count := range counts {
+		if implicit > 0 && implicit+count > quota {
+			r.errs = append(r.errs, r.needNamespace(&g.Meta, "whether a namespace is within maxListenersPerNamespace depends on the namespace of the release"))
+			return
+		}
+	}
 }
 
 func (r *run) overLimit(g *gateway, listeners []Listener, over []excess, limit int) []excess {
@@ -109,9 +124,14 @@ func bySeniority(listeners []Listener) []Listener {
 	})
 }
 
+// lives says whether the listener is there: in the input, or in the Gateway that
+// --snapshot holds, since Helm hands over a chart's manifests as they were before
+// any render.
+func (l *Listener) lives() bool { return l.Action != Add || l.known }
+
 func (l *Listener) newness() int {
 	switch {
-	case l.Action != Add || l.takesPlace:
+	case l.lives() || l.takesPlace:
 		return 0
 	case len(l.claims) == 0:
 		return 1
@@ -133,7 +153,7 @@ func (l *Listener) oldest() claim {
 }
 
 // refuseListeners takes listeners out of the plan again, with their
-// Certificates, and turns their verdicts.
+// Certificates and grants, and turns their verdicts.
 func (r *run) refuseListeners(g *gateway, listeners []Listener, over []excess) []Listener {
 	answers := map[string]answer{}
 	for _, e := range over {
@@ -155,8 +175,13 @@ func (r *run) refuseListeners(g *gateway, listeners []Listener, over []excess) [
 		}
 	}
 	for _, l := range listeners {
-		if _, refused := answers[l.Name]; refused && !secrets[l.secretName] {
+		if _, refused := answers[l.Name]; !refused {
+			continue
+		}
+		g.vacate(l)
+		if !secrets[l.secretName] {
 			delete(r.wantCertificates.index, ObjectName{g.Namespace, l.secretName})
+			r.dropGrant(g, l.Secret())
 		}
 	}
 	return kept

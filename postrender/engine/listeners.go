@@ -242,7 +242,7 @@ func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 		l.Reason = l.claimants()
 		switch {
 		case !rendered:
-			l.Action = Add
+			l.Action, l.known = Add, r.knows(g, l.Name)
 		case equalObjects(old.Object, l.manifest()):
 			l.Action = Keep
 		default:

@@ -89,6 +89,7 @@ type Listener struct {
 	tlsOptions      map[string]string
 	object          map[string]any // of a listener kept as it is
 	takesPlace      bool           // whether one of ours goes for it
+	known           bool           // whether --snapshot holds it
 	claims          []claim
 }
 

@@ -117,6 +117,13 @@ func (r *run) fill(g *gateway, s slot) {
 	}
 }
 
+// vacate takes back that a slot is taken.
+func (g *gateway) vacate(l Listener) {
+	if used := g.top().ports[l.Port]; used != nil && used.hostnames[l.Hostname] == (occupant{g.String(), g.String()}) {
+		delete(used.hostnames, l.Hostname)
+	}
+}
+
 // replaced says whether another listener takes the place of one of ours, so
 // that it goes whoever uses it: one that a limit does not keep out.
 func (g *gateway) replaced(old SourceListener, keptOut map[string]bool) bool {
