@@ -21,7 +21,7 @@ var version string
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
-	program := cli.Program{RenderChart: chart.Render, Snapshot: cluster.Snapshot, Sweep: cluster.Sweep, Version: version}
+	program := cli.Program{RenderChart: chart.Render, Snapshot: cluster.Snapshot, Preflight: cluster.Preflight, Sweep: cluster.Sweep, Version: version}
 	code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, program)
 	stop()
 	os.Exit(code)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -18,7 +19,14 @@ type inputFlags struct {
 	files    []string
 	complete bool
 	chart    ChartRequest
+	// cluster asks for the whole cluster: alone it is what is looked at, beside
+	// manifests it is known, and asked whether it would take them.
+	cluster    bool
+	connection Connection
 }
+
+// alone says that nothing but the cluster is looked at.
+func (i *inputFlags) alone() bool { return i.cluster && len(i.files) == 0 && i.chart.Chart == "" }
 
 // manifest is the content of one input.
 type manifest struct {
@@ -33,6 +41,9 @@ func (i *inputFlags) register(cmd *cobra.Command) {
 	fs.StringArrayVarP(&i.files, "filename", "f", nil,
 		"manifests: a `FILE`, a folder (with all below it), or - for stdin (repeatable); without it stdin, if piped")
 	fs.BoolVar(&i.complete, "complete", false, "the manifests are the whole cluster, so what is not in them does not exist")
+	fs.BoolVar(&i.cluster, "cluster", false,
+		"look at the cluster; beside manifests, also ask it by dry run whether it would take their Gateways, and say what blocks them")
+	i.connection.register(cmd)
 	i.chart.register(cmd)
 }
 
@@ -40,6 +51,10 @@ func (i *inputFlags) register(cmd *cobra.Command) {
 func (i *inputFlags) read(ctx context.Context, a *app, cmd *cobra.Command) ([]manifest, error) {
 	if err := i.chart.check(cmd); err != nil {
 		return nil, err
+	}
+	if i.alone() {
+		data, err := a.readCluster(ctx, i.connection)
+		return []manifest{{clusterSource, data}}, err
 	}
 	var all []manifest
 	if i.chart.Chart != "" {
@@ -64,6 +79,25 @@ func (i *inputFlags) read(ctx context.Context, a *app, cmd *cobra.Command) ([]ma
 		all = append(all, more...)
 	}
 	return all, nil
+}
+
+// clusterSource names the snapshot of --cluster.
+const clusterSource = "cluster"
+
+// readCluster returns a snapshot of the cluster, as the command snapshot writes
+// it.
+func (a *app) readCluster(ctx context.Context, connection Connection) ([]byte, error) {
+	if a.program.Snapshot == nil {
+		return nil, a.needFull(ctx, need{"--cluster", "read clusters", "plan a file of kubectl get -o yaml with --complete"})
+	}
+	progress := newProgress(a.stderr)
+	defer progress.clear()
+	var data bytes.Buffer
+	_, err := a.program.Snapshot(ctx, &data, SnapshotRequest{
+		Connection: connection, Services: true,
+		Progress: func(kind string, objects int) { progress.show(fmt.Sprintf("reading %ss: %d", kind, objects)) },
+	})
+	return data.Bytes(), err
 }
 
 // stdinSource names the input that has no path.

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,7 +29,7 @@ func (a *app) planCommand() *cobra.Command {
 		Short: "Show what a post-render would do, and why",
 		Long: `plan shows what a post-render of the same manifests would add, keep, update and
 remove, which claims it would serve or refuse, and why. It changes nothing and
-asks no cluster.
+asks no cluster unless --cluster is given: alone it shows what a sweep would do.
 
 The manifests are one release: what is not among them is unknown, not absent,
 unless --complete says that they are the whole cluster, or a file of gatewright
@@ -35,7 +37,9 @@ snapshot says it itself.`,
 		Example: `  helm template shop ./shop | gatewright plan --issuer letsencrypt
   gatewright plan --chart ./shop --set host=shop.example.com --diff
   gatewright plan -f manifests/ -o markdown > comment.md
-  gatewright plan -f manifests/ -o json --detailed-exitcode`,
+  gatewright plan -f manifests/ -o json --detailed-exitcode
+  gatewright plan --cluster
+  gatewright plan --cluster --chart ./shop --namespace shop --release shop`,
 		Args: noArguments("give manifests with -f, or a chart with --chart"),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.plan(cmd, flags) },
 	}
@@ -65,6 +69,11 @@ func (a *app) plan(cmd *cobra.Command, flags planFlags) error {
 	if err != nil {
 		return err
 	}
+	if flags.input.cluster && !flags.input.alone() {
+		if err := a.preflight(cmd.Context(), &flags, in, plan); err != nil {
+			return err
+		}
+	}
 	out, err := flags.print(plan, in, lookOf(a.stdout))
 	if err != nil {
 		return err
@@ -75,10 +84,28 @@ func (a *app) plan(cmd *cobra.Command, flags planFlags) error {
 	return flags.outcome(plan)
 }
 
+// preflight asks the cluster whether it would take what comes out of the
+// post-render.
+func (a *app) preflight(ctx context.Context, flags *planFlags, in *input, plan *engine.Plan) error {
+	manifests, err := in.rendered(plan)
+	if err != nil {
+		return err
+	}
+	findings, err := a.program.Preflight(ctx, PreflightRequest{
+		Connection: flags.input.connection, Manifests: manifests, Release: flags.release.release, Namespace: flags.release.namespace,
+	})
+	plan.Findings = append(plan.Findings, findings...)
+	sortFindings(plan.Findings)
+	return err
+}
+
 func (f *planFlags) check(cmd *cobra.Command) error {
 	if !slices.Contains(outputFormats(), f.output) {
 		return &usageError{cmd.CommandPath(), fmt.Errorf("unknown format %q for --output, want one of %s",
 			f.output, strings.Join(outputFormats(), ", "))}
+	}
+	if f.input.cluster && !f.input.alone() && f.release.namespace == "" {
+		return &usageError{cmd.CommandPath(), errors.New("--cluster beside manifests needs --namespace, that of the release")}
 	}
 	if f.diff && f.output != "table" && f.output != "markdown" {
 		return &usageError{cmd.CommandPath(), fmt.Errorf("--diff has no place in -o %s", f.output)}

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/gatewright/gatewright/jobs/report"
+	"github.com/gatewright/gatewright/postrender/engine"
 )
 
 // Program is what sets the two executables apart. The zero value is the lean
@@ -20,6 +21,9 @@ type Program struct {
 	// Sweep runs one sweep; beside an error the report may be nil. It is nil in the
 	// program that does not link a Kubernetes client.
 	Sweep func(ctx context.Context, request SweepRequest) (*report.Report, error)
+	// Preflight asks a cluster whether it would take the Gateways of a release. It is
+	// nil where Snapshot is.
+	Preflight func(ctx context.Context, request PreflightRequest) ([]engine.Finding, error)
 	// Version is the released version, set by the linker. Without it, what Go
 	// recorded at build time is shown.
 	Version string
@@ -51,6 +55,14 @@ type ChartRequest struct {
 	IncludeCRDs bool
 	// IsUpgrade sets .Release.IsUpgrade instead of .Release.IsInstall.
 	IsUpgrade bool
+}
+
+// PreflightRequest says what is asked of which cluster: the manifests as they
+// come out of a post-render, and the release that they are of.
+type PreflightRequest struct {
+	Connection         Connection
+	Manifests          []byte
+	Release, Namespace string
 }
 
 // SnapshotRequest says of which cluster to write a snapshot, and what of it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -44,6 +45,13 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 	if err != nil {
 		return nil, err
 	}
+	if flags.cluster && !flags.alone() {
+		data, err := a.readCluster(cmd.Context(), flags.connection)
+		if err != nil {
+			return nil, err
+		}
+		known = append(known, postrender.File{Name: clusterSource, Data: data})
+	}
 	isLive, isComplete, err := a.readHeaders(manifests, flags.complete)
 	if err != nil {
 		return nil, err
@@ -61,8 +69,15 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 			return nil, err
 		}
 	}
+	if isComplete {
+		in.snapshot.Hold(time.Now(), sweepGrace)
+	}
 	return in, nil
 }
+
+// sweepGrace is how long a sweep leaves what nobody asks for, unless it is told
+// otherwise.
+const sweepGrace = 24 * time.Hour
 
 func (in *input) add(m manifest, options postrender.ReadOptions) error {
 	read, err := postrender.Read(m.data, options)
@@ -85,11 +100,31 @@ func (in *input) compute() (*engine.Plan, error) {
 	for _, s := range in.streams {
 		plan.Findings = append(plan.Findings, s.Findings()...)
 	}
-	slices.SortFunc(plan.Findings, func(a, b engine.Finding) int {
+	sortFindings(plan.Findings)
+	return plan, nil
+}
+
+func sortFindings(findings []engine.Finding) {
+	slices.SortFunc(findings, func(a, b engine.Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Object, b.Object), cmp.Compare(a.Code, b.Code),
 			cmp.Compare(a.Message, b.Message), cmp.Compare(a.Source, b.Source))
 	})
-	return plan, nil
+}
+
+// rendered is what comes out of a post-render of all inputs.
+func (in *input) rendered(plan *engine.Plan) ([]byte, error) {
+	var all bytes.Buffer
+	for _, s := range in.streams {
+		result, err := s.Edit(plan)
+		if err != nil {
+			return nil, err
+		}
+		all.WriteString("\n---\n")
+		if _, err := result.WriteTo(&all); err != nil {
+			return nil, err
+		}
+	}
+	return all.Bytes(), nil
 }
 
 // diff is what a post-render changes in the inputs, one after the other.

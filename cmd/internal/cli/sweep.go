@@ -93,7 +93,7 @@ func (f *sweepFlags) register(cmd *cobra.Command) {
 	fs.StringSliceVar(&r.Namespaces, "namespaces", nil, "read these `NAMESPACES` only (commas); nothing is removed that others may use")
 	fs.StringSliceVar(&f.allowed, "allowed-issuers", nil, "issuers that Certificates may name, `KIND/NAME` with * for any (commas); without it all")
 	fs.BoolVar(&r.Services, "services", false, "read the names of Services too, for policies with withdraw: Served")
-	fs.DurationVar(&r.Grace, "grace", 24*time.Hour, "how long a listener or Certificate is stale before it goes; 0 needs --yes")
+	fs.DurationVar(&r.Grace, "grace", sweepGrace, "how long a listener or Certificate is stale before it goes; 0 needs --yes")
 	fs.DurationVar(&r.Settle, "settle", 10*time.Minute, "remove nothing from a Gateway that Helm or Flux wrote in this time")
 	fs.IntVar(&r.MaxRemovals, "max-removals", 0, "let `N` listeners of a Gateway go in this run; without it at most 3, or 20 %")
 	fs.StringArrayVar(&f.yields, "yield", nil, "give up our listener of `NAMESPACE/GATEWAY:HOSTNAME` at once and for a time, so that a chart can bring its own (repeatable)")

@@ -1,0 +1,257 @@
+package jobs
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// The codes of what a preflight finds. Each is described in jobs/README.md.
+const (
+	// CodeWouldBeRefused: the API server would not take the next version of an
+	// object of the release.
+	CodeWouldBeRefused = "WouldBeRefused"
+	// CodeListenersAtRisk: the next change of the chart's listeners takes those of
+	// the sweep with it.
+	CodeListenersAtRisk = "ListenersAtRisk"
+	// CodeNotAdoptable: Helm refuses to take over an object that exists.
+	CodeNotAdoptable = "NotAdoptable"
+)
+
+// Release is the one that a preflight is for.
+type Release struct{ Name, Namespace string }
+
+// Preflight asks the API server by dry run whether it would take the Gateways
+// and ListenerSets of a release's next version, written as the release's manager
+// writes them, and says what blocks them. It changes nothing. Objects are the
+// manifests as they come out of a post-render.
+func (c *Cluster) Preflight(ctx context.Context, objects []map[string]any, release Release) ([]engine.Finding, error) {
+	reading, err := c.Read(ctx, ReadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	if err := reading.missing(); err != nil {
+		return nil, err
+	}
+	var findings []engine.Finding
+	for _, object := range objects {
+		u := &unstructured.Unstructured{Object: object}
+		if u.GetNamespace() == "" {
+			u.SetNamespace(release.Namespace)
+		}
+		switch u.GetKind() {
+		case engine.KindGateway, engine.KindListenerSet:
+			found, err := c.wouldTake(ctx, reading, u)
+			if err != nil {
+				return nil, err
+			}
+			findings = append(findings, found...)
+		case engine.KindCertificate:
+			found, err := c.adoptable(ctx, reading, u, release)
+			if err != nil {
+				return nil, err
+			}
+			findings = append(findings, found...)
+		}
+	}
+	return findings, nil
+}
+
+// wouldTake asks the server about one parent.
+func (c *Cluster) wouldTake(ctx context.Context, reading *Reading, next *unstructured.Unstructured) ([]engine.Finding, error) {
+	name := engine.ObjectName{Namespace: next.GetNamespace(), Name: next.GetName()}
+	live, source := reading.Gateways[name], sourceOf(reading.Snapshot.Gateways, name)
+	if next.GetKind() == engine.KindListenerSet {
+		live, source = reading.ListenerSets[name], sourceOf(reading.Snapshot.ListenerSets, name)
+	}
+	resource, _ := reading.resource(next.GetKind())
+	var managed []metav1.ManagedFieldsEntry
+	if live != nil {
+		managed = live.Managed
+	}
+	w := writerOf(managed)
+	after, err := c.dryRun(ctx, resource, next, w)
+	switch {
+	case apierrors.IsNotFound(err) && live == nil:
+		return nil, nil // its namespace is to be made by the release
+	case err != nil && !isRefusal(err) && !apierrors.IsConflict(err):
+		return nil, fmt.Errorf("%s %s/%s: dry run as %s: %w", next.GetKind(), name.Namespace, name.Name, w.manager, err)
+	case err != nil:
+		return []engine.Finding{finding(next, engine.Critical, CodeWouldBeRefused,
+			fmt.Sprintf("written as %s, the API server would refuse it: %s%s", w, serverWords(err), blockers(source, next, err)))}, nil
+	}
+	if lost := lostListeners(source, after); len(lost) > 0 {
+		return []engine.Finding{finding(next, engine.Warning, CodeListenersAtRisk,
+			fmt.Sprintf("written as %s, it takes the sweep's listeners for %s with it; %s", w, strings.Join(lost, ", "), cure))}, nil
+	}
+	return nil, nil
+}
+
+func finding(u *unstructured.Unstructured, severity engine.Severity, code, message string) engine.Finding {
+	return engine.Finding{Severity: severity, Code: code, Object: fmt.Sprintf("%s %s/%s", u.GetKind(), u.GetNamespace(), u.GetName()), Message: message}
+}
+
+const cure = "run gatewright sweep right after the upgrade, or upgrade once with Helm 4 and --server-side=true, after which they stay"
+
+func sourceOf(list []*engine.Gateway, name engine.ObjectName) *engine.Gateway {
+	i := slices.IndexFunc(list, func(g *engine.Gateway) bool { return g.Namespace == name.Namespace && g.Name == name.Name })
+	if i < 0 {
+		return &engine.Gateway{}
+	}
+	return list[i]
+}
+
+// writer is how a release writes an object.
+type writer struct {
+	manager string
+	// apply says that it applies, else it patches what changed; force that it takes
+	// fields over.
+	apply, force bool
+}
+
+func (w writer) String() string {
+	switch {
+	case !w.apply:
+		return w.manager + " writes without server-side apply"
+	case w.force:
+		return w.manager + " applies by force"
+	}
+	return w.manager + " applies"
+}
+
+// writerOf finds in managedFields how a release wrote an object last. A new one
+// is taken to be applied, as Helm 4 does.
+func writerOf(managed []metav1.ManagedFieldsEntry) writer {
+	w := writer{manager: "helm", apply: true}
+	var last metav1.Time
+	for _, entry := range managed {
+		flux := entry.Manager == "helm-controller"
+		if (entry.Manager != "helm" && !flux) || entry.Subresource != "" || (entry.Time != nil && entry.Time.Before(&last)) {
+			continue
+		}
+		w = writer{entry.Manager, entry.Operation == metav1.ManagedFieldsOperationApply, flux}
+		if entry.Time != nil {
+			last = *entry.Time
+		}
+	}
+	return w
+}
+
+func (c *Cluster) dryRun(ctx context.Context, resource schema.GroupVersionResource, next *unstructured.Unstructured, w writer) (*unstructured.Unstructured, error) {
+	client := c.objects.Resource(resource).Namespace(next.GetNamespace())
+	all := []string{metav1.DryRunAll}
+	if w.apply {
+		return client.Apply(ctx, next.GetName(), next, metav1.ApplyOptions{FieldManager: w.manager, Force: w.force, DryRun: all})
+	}
+	// Without apply, the list of listeners is written as a whole once it changed.
+	patch, err := json.Marshal(map[string]any{"spec": next.Object["spec"]})
+	if err != nil {
+		return nil, err
+	}
+	return client.Patch(ctx, next.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: w.manager, DryRun: all})
+}
+
+// lostListeners are the hostnames of the sweep's listeners that are not there
+// after a write.
+func lostListeners(source *engine.Gateway, after *unstructured.Unstructured) []string {
+	list, _, _ := unstructured.NestedSlice(after.Object, "spec", "listeners")
+	stays := map[any]bool{}
+	for _, item := range list {
+		if l, ok := item.(map[string]any); ok {
+			stays[l["name"]] = true
+		}
+	}
+	rendered := source.Rendered()
+	var lost []string
+	for _, l := range source.Listeners {
+		if l.Owned && !rendered[l.Name] && !stays[l.Name] {
+			lost = append(lost, cmp.Or(l.Hostname, l.Name))
+		}
+	}
+	slices.Sort(lost)
+	return lost
+}
+
+// blockers names the sweep's listeners that stand in the way of a refused write,
+// and how to give them up.
+func blockers(source *engine.Gateway, next *unstructured.Unstructured, err error) string {
+	list, _, _ := unstructured.NestedSlice(next.Object, "spec", "listeners")
+	brings := map[string]bool{}
+	names := map[any]bool{}
+	for _, item := range list {
+		l, _ := item.(map[string]any)
+		hostname, _ := l["hostname"].(string)
+		brings[fmt.Sprintf("%v %s", l["port"], hostname)], names[l["name"]] = true, true
+	}
+	rendered := source.Rendered()
+	var clash, others []string
+	for _, l := range source.Listeners {
+		switch {
+		case !l.Owned || rendered[l.Name] || l.Hostname == "":
+		case brings[fmt.Sprintf("%d %s", l.Port, l.Hostname)] && !names[l.Name], strings.Contains(err.Error(), `"`+l.Name+`"`):
+			clash = append(clash, l.Hostname)
+		default:
+			others = append(others, l.Hostname)
+		}
+	}
+	yield := fmt.Sprintf("gatewright sweep --yield %s/%s:", next.GetNamespace(), next.GetName())
+	slices.Sort(clash)
+	slices.Sort(others)
+	switch {
+	case len(clash) > 0:
+		return fmt.Sprintf(". The sweep's listeners for %s stand in its way; give them up right before the upgrade: %s%s", strings.Join(clash, ", "), yield, strings.Join(clash, " --yield "+next.GetNamespace()+"/"+next.GetName()+":"))
+	case strings.Contains(err.Error(), "Too many") && len(others) > 0:
+		return fmt.Sprintf(". %d of its listeners are the sweep's; make room by giving some up: %s%s", len(others), yield, others[0])
+	}
+	return ""
+}
+
+// adoptable says whether Helm would take over a Certificate that exists: only
+// with the marks of the same release.
+func (c *Cluster) adoptable(ctx context.Context, reading *Reading, next *unstructured.Unstructured, release Release) ([]engine.Finding, error) {
+	if _, exists := reading.Certificates[engine.ObjectName{Namespace: next.GetNamespace(), Name: next.GetName()}]; !exists || release.Name == "" {
+		return nil, nil
+	}
+	resource, _ := reading.resource(engine.KindCertificate)
+	live, err := c.metadata.Resource(resource).Namespace(next.GetNamespace()).Get(ctx, next.GetName(), metav1.GetOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("Certificate %s/%s: %w", next.GetNamespace(), next.GetName(), err)
+	}
+	of := live.Annotations["meta.helm.sh/release-namespace"] + "/" + live.Annotations["meta.helm.sh/release-name"]
+	if of == release.Namespace+"/"+release.Name && live.Labels["app.kubernetes.io/managed-by"] == "Helm" {
+		return nil, nil
+	}
+	owner := "no release"
+	if of != "/" {
+		owner = "release " + of
+	}
+	return []engine.Finding{finding(next, engine.Critical, CodeNotAdoptable,
+		fmt.Sprintf("it exists and belongs to %s, so Helm would refuse the upgrade; add --take-ownership to the upgrade if this release is to have it", owner))}, nil
+}
+
+// atRisk finds the parents whose next change of listeners takes the sweep's with
+// it: a release that does not apply replaces the list as a whole.
+func (s *sweep) atRisk() []engine.Finding {
+	var findings []engine.Finding
+	for _, p := range s.parents {
+		w := writerOf(p.live.Managed)
+		ours := slices.ContainsFunc(p.source.Listeners, func(l engine.SourceListener) bool { return p.ours(&l) })
+		if by, _ := lastRelease(p.live.Managed); by == "" || w.apply || !ours {
+			continue
+		}
+		findings = append(findings, finding(p.live.Object, engine.Warning, CodeListenersAtRisk,
+			w.String()+", so the next upgrade that changes the chart's listeners takes the sweep's with it; "+cure))
+	}
+	return findings
+}

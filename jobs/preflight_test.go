@@ -1,0 +1,142 @@
+package jobs_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/jobs"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// preflight asks the cluster about one manifest of release shop.
+func (w *world) preflight(manifest string) []engine.Finding {
+	w.t.Helper()
+	cluster, err := jobs.Connect(w.config)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	var object map[string]any
+	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(manifest, "NS", w.namespace)), &object); err != nil {
+		w.t.Fatal(err)
+	}
+	findings, err := cluster.Preflight(w.t.Context(), []map[string]any{object}, jobs.Release{Name: "shop", Namespace: w.namespace})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return findings
+}
+
+// chartGateway is the Gateway of a release with the listeners given.
+func chartGateway(listeners ...string) string {
+	return fmt.Sprintf(`
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata:
+  name: edge
+  annotations: {gatewright.dev/policy: '{issuerRef: {kind: ClusterIssuer, name: letsencrypt}}'}
+spec:
+  gatewayClassName: test
+  listeners: [%s]
+`, strings.Join(append([]string{"{name: http, port: 80, protocol: HTTP}"}, listeners...), ", "))
+}
+
+const shopListener = `{name: shop, port: 443, protocol: HTTPS, hostname: a.example.com, tls: {certificateRefs: [{group: "", kind: Secret, name: shop}]}}`
+
+func only(t *testing.T, findings []engine.Finding, code string, words ...string) {
+	t.Helper()
+	if len(findings) != 1 || findings[0].Code != code {
+		t.Fatalf("want one finding %s, got %v", code, findings)
+	}
+	for _, word := range words {
+		if !strings.Contains(findings[0].Message, word) {
+			t.Errorf("%q is not in %s", word, findings[0].Message)
+		}
+	}
+}
+
+// TestYieldForAChart: a chart that brings a listener for a hostname of the sweep
+// would be refused; the preflight says what to yield, and then it is taken.
+func TestYieldForAChart(t *testing.T) {
+	w := newWorld(t)
+	w.options.Settle = 0
+	w.apply("helm", chartGateway())
+	w.apply("app", route("shop", "a.example.com", "b.example.com"))
+	w.sweep()
+	only(t, w.preflight(chartGateway(shopListener)), jobs.CodeWouldBeRefused,
+		"helm applies", "must be unique", "gatewright sweep --yield "+w.namespace+"/edge:a.example.com")
+	if _, err := w.TryApply("helm", w.namespace, chartGateway(shopListener)); err == nil {
+		t.Fatal("the server takes what the preflight says it refuses")
+	}
+
+	w.sweep(func(o *jobs.Options) {
+		o.Yields = []jobs.Yield{{Gateway: engine.ObjectName{Namespace: w.namespace, Name: "edge"}, Hostname: "a.example.com", For: time.Hour}}
+	})
+	w.wantListeners("edge", "http", "b.example.com:443")
+	w.sweep() // marks the Certificate
+	w.wantQuiet("edge")
+	if findings := w.preflight(chartGateway(shopListener)); len(findings) != 0 {
+		t.Fatal(findings)
+	}
+	w.apply("helm", chartGateway(shopListener))
+	w.later(2 * time.Hour)
+	w.sweep()
+	w.wantListeners("edge", "http", "a.example.com:443", "b.example.com:443")
+	w.wantQuiet("edge")
+}
+
+// TestYieldEnds: a chart that brings nothing gets the listener back.
+func TestYieldEnds(t *testing.T) {
+	w := newWorld(t)
+	w.apply("me", gatewayWithPolicy)
+	w.apply("app", route("shop", "a.example.com"))
+	w.sweep()
+	w.sweep(func(o *jobs.Options) {
+		o.Yields = []jobs.Yield{{Gateway: engine.ObjectName{Namespace: w.namespace, Name: "edge"}, Hostname: "a.example.com", For: time.Hour}}
+	})
+	w.wantListeners("edge", "http")
+	w.sweep() // marks the Certificate
+	w.later(59 * time.Minute)
+	w.wantQuiet("edge")
+	w.later(time.Minute)
+	w.sweep()
+	w.wantListeners("edge", "http", "a.example.com:443")
+	w.wantQuiet("edge")
+}
+
+// TestListenersAtRisk: a release that does not apply takes the sweep's listeners
+// with it when it changes its own, and both faces say so before.
+func TestListenersAtRisk(t *testing.T) {
+	w := newWorld(t)
+	w.Kubectl(t, strings.ReplaceAll(chartGateway(), "NS", w.namespace), "create", "-n", w.namespace, "--field-manager=helm", "-f", "-")
+	w.apply("app", route("shop", "a.example.com"))
+	w.sweep()
+	report := w.sweep()
+	var found []engine.Finding
+	for _, f := range report.Findings {
+		if f.Code == jobs.CodeListenersAtRisk {
+			found = append(found, f)
+		}
+	}
+	only(t, found, jobs.CodeListenersAtRisk, "helm writes without server-side apply", "--server-side=true")
+	other := strings.ReplaceAll(shopListener, "a.example.com", "c.example.com")
+	only(t, w.preflight(chartGateway(other)), jobs.CodeListenersAtRisk, "the sweep's listeners for a.example.com")
+}
+
+// TestNotAdoptable: Helm refuses a Certificate that is not its release's.
+func TestNotAdoptable(t *testing.T) {
+	w := newWorld(t)
+	w.apply("me", gatewayWithPolicy)
+	w.apply("app", route("shop", "a.example.com"))
+	w.sweep()
+	certificate := `
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: ` + certificateOf("edge", "a.example.com") + `}
+spec: {secretName: x, dnsNames: [a.example.com], issuerRef: {name: x}}
+`
+	only(t, w.preflight(certificate), jobs.CodeNotAdoptable, "belongs to no release", "--take-ownership")
+}
