@@ -14,6 +14,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -48,7 +49,15 @@ func (e *Env) RunPod(t testing.TB, kubelet Kubelet, namespace, selector string) 
 	t.Helper()
 	pod := e.pendingPod(t, namespace, selector)
 	host := &podHost{Env: e, kubelet: kubelet, pod: pod, dir: t.TempDir()}
-	cmd, err := host.prepare(t.Context())
+	var cmd *exec.Cmd
+	var err error
+	Eventually(t, func() error {
+		cmd, err = host.prepare(t.Context())
+		if apierrors.IsNotFound(err) { // a ConfigMap may come late, such as that with the server's certificate
+			return err
+		}
+		return nil
+	})
 	if err != nil {
 		t.Fatalf("Pod %s/%s: %v", namespace, pod.Name, err)
 	}
@@ -102,6 +111,7 @@ func (h *podHost) prepare(ctx context.Context) (*exec.Cmd, error) {
 		return nil, fmt.Errorf("RunPod runs a container once: restartPolicy must be Never, not %s", spec.RestartPolicy)
 	}
 	container := spec.Containers[0]
+	h.mounts = nil
 	if err := h.mount(ctx, container); err != nil {
 		return nil, err
 	}

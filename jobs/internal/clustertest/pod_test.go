@@ -3,6 +3,7 @@ package clustertest_test
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gatewright/gatewright/jobs/internal/clustertest"
 )
@@ -104,6 +105,26 @@ func TestRunPodThatFails(t *testing.T) {
 		t.Errorf("exit code %d, message %q", run.Code, run.Message)
 	}
 	cluster.Kubectl(t, "", "wait", "job/"+run.Pod.OwnerReferences[0].Name, "-n", namespace, "--for=condition=Failed", "--timeout=60s")
+}
+
+// As under a kubelet, a ConfigMap may be made after the Pod that mounts it.
+func TestRunPodWaitsForItsConfigMap(t *testing.T) {
+	cluster := clustertest.Start(t)
+	cluster.StartControllerManager(t)
+	namespace := cluster.Namespace(t)
+	begin, settings, _ := strings.Cut(cronJob, "{apiVersion: v1, kind: ConfigMap")
+	settings, end, _ := strings.Cut(settings, "---")
+	cluster.Apply(t, "test", namespace, strings.Replace(begin+end, "SCRIPT", "cat $1", 1))
+	cluster.Trigger(t, namespace, "sweep")
+	time.AfterFunc(time.Second, func() {
+		if _, err := cluster.TryApply("test", namespace, "{apiVersion: v1, kind: ConfigMap"+settings); err != nil {
+			t.Error(err)
+		}
+	})
+	kubelet := clustertest.Kubelet{Programs: map[string]string{"sh": "/bin/sh"}}
+	if run := cluster.RunPod(t, kubelet, namespace, "app=sweep"); run.Stdout != "claims: All" {
+		t.Errorf("exit code %d, output %q, %q", run.Code, run.Stdout, run.Stderr)
+	}
 }
 
 // A Pod reaches the API server through a proxy, with its own rights.
