@@ -21,6 +21,8 @@ type parent struct {
 	source *engine.Gateway
 	plan   *engine.GatewayPlan
 	live   *Parent
+	// rendered are the names of the listeners that the release rendered.
+	rendered map[string]bool
 }
 
 func (p *parent) listener(name string) *engine.SourceListener {
@@ -41,7 +43,7 @@ func (p *parent) planned(name string) *engine.Listener {
 
 // ours says whether a live listener is the sweep's to change: our manager owns
 // it and no release rendered it.
-func (p *parent) ours(l *engine.SourceListener) bool { return l.Owned && !p.source.Rendered()[l.Name] }
+func (p *parent) ours(l *engine.SourceListener) bool { return l.Owned && !p.rendered[l.Name] }
 
 // application is everything of one parent that our manager is to own: one apply
 // holds all of it, since what an apply leaves out is removed.
@@ -67,17 +69,16 @@ type application struct {
 func (p *parent) prepare(state engine.State, removals, without map[string]bool) *application {
 	a := &application{parent: p, state: state.String()}
 	a.pending = a.state != p.source.Annotations[engine.AnnotationState]
-	rendered := p.source.Rendered()
 	for i := range p.source.Listeners {
 		l := &p.source.Listeners[i]
 		planned := p.planned(l.Name)
 		switch {
 		case !l.Owned:
-		case rendered[l.Name] && l.Shared:
+		case p.rendered[l.Name] && l.Shared:
 			a.pending = true // handed over
 		case removals[l.Name]:
 			a.gone, a.pending = append(a.gone, l.Name), true
-		case !rendered[l.Name] && planned != nil && planned.Action == engine.Update && !without[l.Name]:
+		case !p.rendered[l.Name] && planned != nil && planned.Action == engine.Update && !without[l.Name]:
 			a.changes, a.pending = append(a.changes, planned.Object()), true
 			fallthrough
 		default:
@@ -90,6 +91,13 @@ func (p *parent) prepare(state engine.State, removals, without map[string]bool) 
 		}
 	}
 	return a
+}
+
+// keepState leaves the annotation state as it is, because it cannot be read: a
+// newer version may have written it.
+func (a *application) keepState() {
+	a.state = a.parent.source.Annotations[engine.AnnotationState]
+	a.pending = len(a.changes)+len(a.gone) > 0
 }
 
 // listeners is base with some of the changes.
@@ -119,8 +127,11 @@ type refusedListener struct {
 // outcome is what became of one application.
 type outcome struct {
 	// wrote says that the server stored something.
-	wrote    bool
-	refusals []refusedListener
+	wrote bool
+	// stateTaken says, in the server's words, that another manager owns the state,
+	// which therefore was not written.
+	stateTaken string
+	refusals   []refusedListener
 }
 
 // errChanged says that the object changed since it was read, so that it has to
@@ -182,7 +193,12 @@ func (w *applier) settle(ctx context.Context, a *application, listeners []any, v
 			return err
 		}
 		for _, c := range conflicts {
-			if !c.yield(listeners, a.parent) {
+			switch {
+			case c.path == stateField:
+				a.state = a.parent.source.Annotations[engine.AnnotationState]
+				out.stateTaken = c.message
+				continue
+			case !c.yield(listeners, a.parent):
 				return fmt.Errorf("%w; another manager owns what is the sweep's, see who in metadata.managedFields", err)
 			}
 			out.refusals = append(out.refusals, refusedListener{c.listener, c.String()})
@@ -190,6 +206,9 @@ func (w *applier) settle(ctx context.Context, a *application, listeners []any, v
 	}
 	return errChanged
 }
+
+// stateField is the annotation state as the server names it in a conflict.
+const stateField = ".metadata.annotations." + engine.AnnotationState
 
 // maxConflicts is how many times an apply is tried with live values: each try
 // finds all conflicts, so more than two mean that somebody writes at the time.

@@ -15,6 +15,16 @@ import (
 type recorder struct {
 	*report.Report
 	mu sync.Mutex
+	// changes and problems are the places of what was noted already.
+	changes  map[changed]int
+	problems map[report.Problem]bool
+}
+
+// changed is what a change is of.
+type changed struct{ kind, namespace, name, listener string }
+
+func newRecorder(r *report.Report) *recorder {
+	return &recorder{Report: r, changes: map[changed]int{}, problems: map[report.Problem]bool{}}
 }
 
 // fail ends a report before anything was written.
@@ -27,7 +37,8 @@ func (r *recorder) problem(object, message string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	p := report.Problem{Object: object, Message: message}
-	if !slices.Contains(r.Problems, p) {
+	if !r.problems[p] {
+		r.problems[p] = true
 		r.Problems = append(r.Problems, p)
 	}
 }
@@ -37,14 +48,13 @@ func (r *recorder) problem(object, message string) {
 func (r *recorder) change(c report.Change) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	i := slices.IndexFunc(r.Changes, func(old report.Change) bool {
-		return old.Kind == c.Kind && old.Namespace == c.Namespace && old.Name == c.Name && old.Listener == c.Listener
-	})
-	if i < 0 {
-		r.Changes = append(r.Changes, c)
-	} else {
+	key := changed{c.Kind, c.Namespace, c.Name, c.Listener}
+	if i, noted := r.changes[key]; noted {
 		r.Changes[i] = c
+		return
 	}
+	r.changes[key] = len(r.Changes)
+	r.Changes = append(r.Changes, c)
 }
 
 func (r *recorder) outcome(err error, refused string) report.Outcome {
@@ -90,6 +100,9 @@ func (r *recorder) parent(a *application, out outcome, refused map[string]string
 	}
 	if out.wrote {
 		r.wrote()
+	}
+	if out.stateTaken != "" {
+		r.problem(p.source.String(), fmt.Sprintf("%s on annotation %s, so nothing stale of it is removed; remove the annotation", out.stateTaken, engine.AnnotationState))
 	}
 	for _, change := range a.changes {
 		name, _ := change["name"].(string)
@@ -148,6 +161,9 @@ func (s *sweep) conclude() {
 		if c.Action != engine.Remove {
 			r.Counts.Certificates++
 		}
+	}
+	for object, err := range s.unread {
+		r.problem(object, err.Error()+"; nothing of it is removed until the annotation is removed or corrected")
 	}
 	s.turnVerdicts()
 	r.Refused = append(r.Refused, s.plan.Refused()...)

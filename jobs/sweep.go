@@ -48,7 +48,7 @@ type Yield struct {
 // and plan, what has been stale for long enough. What was done is in the report,
 // also beside an error, which says why nothing, or not everything, was done.
 func (c *Cluster) Sweep(ctx context.Context, o Options) (*report.Report, error) {
-	r := &recorder{Report: report.New(o.Now(), o.DryRun)}
+	r := newRecorder(report.New(o.Now(), o.DryRun))
 	first := &sweep{cluster: c, options: o, now: o.Now(), report: r}
 	if err := first.look(ctx); err != nil {
 		return r.Report, r.fail(err)
@@ -188,6 +188,9 @@ func (s *sweep) matchParents() []*parent {
 			plan := &side.plans[i]
 			name := engine.ObjectName{Namespace: plan.Namespace, Name: plan.Name}
 			p := &parent{source: sources[name], plan: plan, live: side.live[name]}
+			if p.source != nil {
+				p.rendered = p.source.Rendered()
+			}
 			if p.source != nil && p.live != nil && plan.Frozen == "" && s.chosen(p.gateway()) {
 				out = append(out, p)
 			}

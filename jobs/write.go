@@ -53,7 +53,11 @@ func (s *sweep) writeEach(ctx context.Context, parents []*parent, compose func(*
 				state.Yields[hostname] = until
 			}
 		}
-		if a := compose(p, state); a != nil && a.pending {
+		a := compose(p, state)
+		if a != nil && s.unread[p.source.String()] != nil {
+			a.keepState()
+		}
+		if a != nil && a.pending {
 			pending = append(pending, a)
 		}
 	}

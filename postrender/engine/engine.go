@@ -280,7 +280,7 @@ func (r *run) readParent(source *Gateway) {
 	err := r.findHost(g)
 	g.frozen = r.whyFrozen(g)
 	if g.frozen != "" || g.Annotations[AnnotationManage] == "false" {
-		g.optedOut, g.hand = g.frozen == "", source.Listeners
+		g.optedOut, g.hand = g.frozen == "", slices.Clone(source.Listeners)
 		r.occupy(g)
 		if g.frozen != "" {
 			r.keepAsIs(g)
