@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/gatewright/gatewright/jobs/internal/clustertest"
+	"github.com/gatewright/gatewright/jobs/clustertest"
 )
 
 func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gatewright/gatewright/jobs/internal/clustertest"
+	"github.com/gatewright/gatewright/jobs/clustertest"
 )
 
 // cronJob runs a script as a ServiceAccount that may read ConfigMaps, with a
