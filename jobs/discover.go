@@ -17,6 +17,7 @@ var coreResources = map[string]resource{
 	engine.KindNamespace: {version: "v1", name: "namespaces"},
 	engine.KindService:   {version: "v1", name: "services"},
 	engine.KindSecret:    {version: "v1", name: "secrets"},
+	pods.kind:            {version: "v1", name: "pods"},
 }
 
 // served says what became known of one group.

@@ -52,6 +52,8 @@ type Reading struct {
 	// IngressSecrets maps a Secret to the first "Ingress namespace/name" that
 	// names it.
 	IngressSecrets map[engine.ObjectName]string
+	// mentions are the Secrets of ours that Ingresses and issuers mention anywhere.
+	mentions mentions
 	// HelmReleases holds the HelmReleases that Gateways and ListenerSets say
 	// they come from, as far as they exist.
 	HelmReleases map[engine.ObjectName]HelmReleaseState
@@ -73,6 +75,8 @@ type Identity struct {
 	Annotations map[string]string
 	// Terminating says that the object has a deletionTimestamp.
 	Terminating bool
+	// Issued says of a Secret that cert-manager wrote its certificate.
+	Issued bool
 }
 
 // HelmReleaseState is what the sweep asks of a Flux HelmRelease.

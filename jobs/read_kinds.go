@@ -37,15 +37,15 @@ func kindsOf(o ReadOptions) []kind {
 		{group: engine.GatewayGroup, kind: engine.KindTLSRoute, keep: (*part).keepKnowledge},
 		{group: engine.GatewayGroup, kind: engine.KindGrant, keep: (*part).keepLabelled},
 		{group: engine.CertManagerGroup, kind: engine.KindCertificate, keep: (*part).keepIdentity},
-		{group: engine.CertManagerGroup, kind: engine.KindIssuer, keep: (*part).keepKnowledge},
-		{group: engine.CertManagerGroup, kind: engine.KindClusterIssuer, isCluster: true, keep: (*part).keepKnowledge},
+		{group: engine.CertManagerGroup, kind: engine.KindIssuer, keep: (*part).keepIssuer},
+		{group: engine.CertManagerGroup, kind: engine.KindClusterIssuer, isCluster: true, keep: (*part).keepIssuer},
 		{kind: engine.KindNamespace, isCluster: true, metadata: true, keep: (*part).keepKnowledge},
 	}
 	if o.Services {
 		kinds = append(kinds, kind{kind: engine.KindService, metadata: true, keep: (*part).keepKnowledge})
 	}
 	if o.Secrets {
-		kinds = append(kinds, kind{kind: engine.KindSecret, metadata: true, selector: engine.LabelFor, keep: (*part).keepIdentity})
+		kinds = append(kinds, kind{kind: engine.KindSecret, metadata: true, selector: engine.LabelFor, keep: (*part).keepSecret})
 	}
 	if o.Ingresses {
 		kinds = append(kinds, kind{group: ingressGroup, kind: kindIngress, keep: (*part).keepIngress})

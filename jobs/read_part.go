@@ -26,6 +26,7 @@ type part struct {
 	parents    map[engine.ObjectName]*Parent
 	identities map[engine.ObjectName]Identity
 	ingresses  map[engine.ObjectName]string
+	mentions   mentions
 	releases   map[engine.ObjectName]HelmReleaseState
 	shared     *intern
 }
@@ -36,6 +37,7 @@ func newPart(shared *intern) *part {
 		parents:    map[engine.ObjectName]*Parent{},
 		identities: map[engine.ObjectName]Identity{},
 		ingresses:  map[engine.ObjectName]string{},
+		mentions:   mentions{},
 		releases:   map[engine.ObjectName]HelmReleaseState{},
 	}
 }
@@ -126,6 +128,7 @@ func (p *part) keepIngress(object map[string]any) error {
 	if err := convert(object, &ingress); err != nil {
 		return err
 	}
+	p.mentions.object(object)
 	name := nameOf(object)
 	for _, tls := range ingress.Spec.TLS {
 		secret := engine.ObjectName{Namespace: name.Namespace, Name: tls.SecretName}

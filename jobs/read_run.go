@@ -92,6 +92,7 @@ func newReading() *Reading {
 		Grants:         map[engine.ObjectName]Identity{},
 		Secrets:        map[engine.ObjectName]Identity{},
 		IngressSecrets: map[engine.ObjectName]string{},
+		mentions:       mentions{},
 		HelmReleases:   map[engine.ObjectName]HelmReleaseState{},
 	}
 }
@@ -108,6 +109,7 @@ func (r *Reading) take(results []kindResult) {
 			r.takeSnapshot(&p.snapshot)
 			maps.Copy(r.HelmReleases, p.releases)
 			maps.Copy(r.IngressSecrets, p.ingresses)
+			maps.Copy(r.mentions, p.mentions)
 			if live := parents[result.Kind]; live != nil {
 				maps.Copy(live, p.parents)
 			}

@@ -134,6 +134,20 @@ func (r *recorder) listener(p *parent, l *engine.Listener, reason string, outcom
 		Listener: l.Name, Hostname: l.Hostname, Action: l.Action, Outcome: outcome, Reason: reason})
 }
 
+// heldSecret notes a Secret that waits for its removal.
+func (r *recorder) heldSecret(name engine.ObjectName, held string) {
+	r.change(report.Change{Kind: engine.KindSecret, Namespace: name.Namespace, Name: name.Name, Action: engine.Remove, Outcome: report.Held, Reason: held})
+}
+
+// finding notes a finding once.
+func (r *recorder) finding(f engine.Finding) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if !slices.Contains(r.Findings, f) {
+		r.Findings = append(r.Findings, f)
+	}
+}
+
 // certificate notes what became of a Certificate of the plan.
 func (r *recorder) certificate(c engine.CertificatePlan, held string, err error) {
 	name := engine.ObjectName{Namespace: c.Namespace, Name: c.Name}

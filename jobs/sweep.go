@@ -78,6 +78,8 @@ type sweep struct {
 	unprovable string
 	// goes are the removals that nothing holds back: names of listeners by parent.
 	goes map[string]map[string]bool
+	// orphans are the Secrets whose Certificate is gone.
+	orphans []orphan
 	// secretUsers are the objects that name a Secret.
 	secretUsers map[engine.ObjectName][]string
 	// withoutCertificate are the Certificates that could not be written, so that
@@ -92,6 +94,7 @@ func (s *sweep) look(ctx context.Context) error {
 	s.progress("reading the cluster")
 	reading, err := s.cluster.Read(ctx, ReadOptions{
 		Namespaces: s.options.Namespaces, Services: s.options.Services, Ingresses: true,
+		Secrets:  s.options.Policies.RemovesSecrets(),
 		Progress: func(kind string, objects int) { s.progress(fmt.Sprintf("reading %ss: %d", kind, objects)) },
 	})
 	if err != nil {
@@ -225,6 +228,7 @@ func (s *sweep) progress(what string) {
 // add writes what is missing: Certificates first, since a listener without one
 // serves nothing, then redirects, then listeners with the marks.
 func (s *sweep) add(ctx context.Context) {
+	s.addSecrets(ctx)
 	s.addCertificates(ctx)
 	s.addRedirects(ctx)
 	s.writeParents(ctx, func(p *parent, state engine.State) *application {
@@ -268,7 +272,7 @@ func (s *sweep) anythingGoes() bool {
 			return true
 		}
 	}
-	return len(s.ripeCertificates()) > 0 || len(s.goneRedirects()) > 0
+	return len(s.ripeSecrets()) > 0 || len(s.ripeCertificates()) > 0 || len(s.goneRedirects()) > 0
 }
 
 // removeAfterSecondLook reads and plans once more and removes what both looks
@@ -309,6 +313,7 @@ func (s *sweep) stands(ctx context.Context) error {
 // Certificates whose listeners are gone since an earlier run, then redirects,
 // then listeners, each with the version that was read.
 func (s *sweep) remove(ctx context.Context, first *sweep) {
+	s.removeSecrets(ctx, first.ripeSecrets())
 	s.removeCertificates(ctx, first.ripeCertificates())
 	s.removeRedirects(ctx, first.goneRedirects())
 	s.writeParents(ctx, func(p *parent, state engine.State) *application {

@@ -79,6 +79,10 @@ func (c *Certificate) ours() bool {
 	return c.Controller == "" && c.Name == c.SecretName && isHashed(c.Name, "-tls") && c.Labels[LabelFor] != ""
 }
 
+// IsCertificateName says whether a name has the form that [CertificateName]
+// gives.
+func IsCertificateName(name string) bool { return isHashed(name, "-tls") }
+
 // isHashed says whether a name ends as those that we give: with a dash, a hash
 // and a suffix.
 func isHashed(name, suffix string) bool {
