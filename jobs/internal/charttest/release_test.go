@@ -22,7 +22,10 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
 
-const chart = "../../../charts/gatewright"
+const (
+	chart      = "../../../charts/gatewright"
+	restricted = "pod-security.kubernetes.io/enforce=restricted"
+)
 
 // release is the chart as one of the Helms installed it, in a namespace of its
 // own that admits restricted Pods alone.
@@ -41,7 +44,7 @@ func eachHelm(t *testing.T, test func(*testing.T, release)) {
 	}
 	for name, helm := range map[string]func(...string) (string, error){"helm3": cluster.TryHelm3, "helm4": cluster.TryHelm4} {
 		t.Run(name, func(t *testing.T) {
-			r := release{cluster, helm, cluster.Namespace(t, "pod-security.kubernetes.io/enforce=restricted")}
+			r := release{cluster, helm, cluster.Namespace(t, restricted)}
 			t.Cleanup(func() { // what lies in no namespace stays otherwise
 				if _, err := helm("uninstall", "sweep", "--namespace", r.namespace, "--ignore-not-found"); err != nil {
 					t.Error(err)
@@ -191,7 +194,7 @@ func (r release) testPod(t *testing.T) *corev1.Pod {
 func TestNotes(t *testing.T) {
 	kubectl := regexp.MustCompile(`(?m)^  kubectl (.*)$`)
 	eachHelm(t, func(t *testing.T, r release) {
-		notes := r.put(t, "install", `{}`)
+		notes := r.put(t, "install", `{schedule: "0 0 1 1 *"}`)
 		for _, match := range kubectl.FindAllStringSubmatch(notes, -1) {
 			command := strings.NewReplacer("$(date +%s)", "1", "'", "").Replace(match[1])
 			r.cluster.Kubectl(t, "", strings.Fields(command)...)

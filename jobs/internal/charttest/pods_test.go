@@ -1,0 +1,77 @@
+package charttest
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/gatewright/gatewright/jobs/internal/clustertest"
+)
+
+// The CronJob's own run, from its schedule to the end of its Job.
+func TestCronJobRuns(t *testing.T) {
+	s := newStory(t)
+	s.values("install", `{schedule: "* * * * *"}`, "")
+	s.apply(gateway, route("a", "edge"))
+	s.cluster.Kubectl(t, "", "patch", "cronjob", "sweep-gatewright", "--namespace", s.namespace, "--patch", `{"spec":{"suspend":false}}`)
+	s.cluster.Trigger(t, s.namespace, "sweep-gatewright")
+	run := s.cluster.RunPod(t, s.kubelet, s.namespace, "app.kubernetes.io/instance=sweep")
+
+	job := run.Pod.OwnerReferences[0].Name
+	s.cluster.Kubectl(t, "", "wait", "job/"+job, "--namespace", s.namespace, "--for=condition=Complete", "--timeout=60s")
+	s.wantHostnames("a.example.com")
+	if !json.Valid([]byte(run.Stdout)) {
+		t.Errorf("the log is no JSON:\n%s", run.Stdout)
+	}
+	if run.Message == "" || len(run.Message) > 4096 {
+		t.Errorf("the termination message has %d bytes:\n%s", len(run.Message), run.Message)
+	}
+}
+
+// helm test shows what a run would do, and does nothing.
+func TestHelmTest(t *testing.T) {
+	s := newStory(t)
+	s.values("install", `{}`, "")
+	s.apply(gateway, route("a", "edge"))
+	done := make(chan error)
+	go func() {
+		_, err := s.helm("test", "sweep", "--namespace", s.namespace, "--timeout", "60s")
+		done <- err
+	}()
+	run := s.cluster.RunPod(t, s.kubelet, s.namespace, "app.kubernetes.io/instance=sweep")
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if run.Code != 0 || !strings.Contains(run.Stdout, "a.example.com") {
+		t.Errorf("it ends with %d:\n%s%s", run.Code, run.Stdout, run.Stderr)
+	}
+	s.wantHostnames()
+	for _, right := range sorted(s.recorder.used) {
+		if verb, _, _ := strings.Cut(right, " "); verb != "get" && verb != "list" {
+			t.Errorf("the dry run uses the right to %s", right)
+		}
+	}
+}
+
+// A Gateway of Flux whose HelmRelease the sweep may not see loses nothing.
+func TestFluxWithoutTheFeature(t *testing.T) {
+	s := newStory(t)
+	s.installFlux()
+	s.values("install", `{}`, "")
+	s.apply(fluxGateway, route("a", "edge"), route("b", "edge"))
+	s.sweep()
+	s.cluster.Kubectl(t, "", "delete", "httproute", "a", "--namespace", s.infra)
+	var last clustertest.PodRun
+	for range 4 {
+		last = s.runPod(s.cronJob(t).Spec.JobTemplate.Spec.Template)
+	}
+	s.wantHostnames("a.example.com", "b.example.com")
+	if !strings.Contains(last.Stdout, "HelmRelease") {
+		t.Errorf("the report says nothing of the HelmRelease:\n%s", last.Stdout)
+	}
+	s.values("upgrade", `{flux: {enabled: true}}`, "")
+	for range 4 {
+		s.sweep()
+	}
+	s.wantHostnames("b.example.com")
+}
