@@ -43,7 +43,9 @@ func TestFeatures(t *testing.T) {
 	for name, values := range features {
 		t.Run(name, func(t *testing.T) {
 			eachHelm(t, func(t *testing.T, h helm) {
-				golden(t, filepath.Join("testdata/features", name+".txt"), describe(t, h.mustTemplate(t, values)))
+				rendered := h.mustTemplate(t, values)
+				wellFormed(t, rendered)
+				golden(t, filepath.Join("testdata/features", name+".txt"), describe(t, rendered))
 			})
 		})
 	}
