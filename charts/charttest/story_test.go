@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/gatewright/gatewright/jobs/internal/clustertest"
+	"github.com/gatewright/gatewright/jobs/clustertest"
 )
 
 // story is a Gateway in a namespace of its own, and a release of the chart whose
@@ -58,7 +58,7 @@ func newStory(t *testing.T) story {
 // builtProgram is what the image holds as /gatewright.
 func builtProgram(t *testing.T) string {
 	t.Helper()
-	path, err := filepath.Abs("../../../bin/gatewright-full")
+	path, err := filepath.Abs("../../bin/gatewright-full")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/gatewright/gatewright/jobs/internal/clustertest"
+	"github.com/gatewright/gatewright/jobs/clustertest"
 )
 
 // The CronJob's own run, from its schedule to the end of its Job.

@@ -23,7 +23,7 @@ import (
 func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
 
 const (
-	chart      = "../../../charts/gatewright"
+	chart      = "../gatewright"
 	restricted = "pod-security.kubernetes.io/enforce=restricted"
 )
 

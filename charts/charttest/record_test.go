@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"github.com/gatewright/gatewright/jobs/internal/clustertest"
+	"github.com/gatewright/gatewright/jobs/clustertest"
 )
 
 // recorder notes which rights the requests of a program need, in the words of
