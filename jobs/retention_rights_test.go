@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/gatewright/gatewright/jobs"
-	"github.com/gatewright/gatewright/jobs/internal/clustertest"
+	"github.com/gatewright/gatewright/jobs/clustertest"
 	"github.com/gatewright/gatewright/jobs/report"
 )
 
