@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -10,16 +11,16 @@ import (
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
-// readHeaders says which of the inputs hold objects of a cluster, and whether
-// they are all of it: --complete says so, or the header of a snapshot.
-func (a *app) readHeaders(manifests []manifest, complete bool) (isLive []bool, isComplete bool, err error) {
+// readHeaders reads the header of each input, nil for one that has none, and
+// says whether they are a whole cluster: --complete says so, or a header.
+func (a *app) readHeaders(manifests []manifest, complete bool) (headers []*engine.SnapshotHeader, isComplete bool, err error) {
 	isComplete = complete
 	for _, m := range manifests {
 		header, err := headerOf(m)
 		if err != nil {
 			return nil, false, err
 		}
-		isLive = append(isLive, complete || header != nil)
+		headers = append(headers, header)
 		if header == nil {
 			continue
 		}
@@ -34,7 +35,7 @@ func (a *app) readHeaders(manifests []manifest, complete bool) (isLive []bool, i
 		}
 		say(a.stderr, oneLine("gatewright: warning: "+message+"; what is not in it is unknown, not absent"))
 	}
-	return isLive, isComplete, nil
+	return headers, isComplete, nil
 }
 
 // headerOf reads the header of a snapshot, which is its first document; nil if
@@ -56,4 +57,35 @@ func headerOf(m manifest) (*engine.SnapshotHeader, error) {
 		return nil, fmt.Errorf("the first document of %s is no header of a snapshot: %w; write it anew", m.source, err)
 	}
 	return &header, nil
+}
+
+// countKinds counts the objects of the kinds of which a snapshot holds all.
+func countKinds(s *engine.Snapshot) map[string]int {
+	counts := map[string]int{
+		engine.KindGateway: len(s.Gateways), engine.KindListenerSet: len(s.ListenerSets), engine.KindGrant: len(s.Grants),
+		engine.KindCertificate: len(s.Certificates), engine.KindNamespace: len(s.Namespaces),
+	}
+	for _, r := range s.Routes {
+		counts[r.Kind]++
+	}
+	return counts
+}
+
+// warnOfCut says of a snapshot that it holds more or fewer objects than its
+// header says. Somebody may have tried something out; or a copy broke off, and
+// what it lost would count as absent.
+func (a *app) warnOfCut(m manifest, header *engine.SnapshotHeader, before, after map[string]int) {
+	if header == nil {
+		return
+	}
+	for _, part := range header.Kinds {
+		if got := after[part.Kind] - before[part.Kind]; got != part.Objects && isNeeded(part) {
+			say(a.stderr, oneLine(fmt.Sprintf("gatewright: warning: %s holds %d objects of kind %s and its header says %d: it was edited, or cut",
+				m.source, got, part.Kind, part.Objects)))
+		}
+	}
+}
+
+func isNeeded(part engine.SnapshotPart) bool {
+	return slices.Contains(engine.NeededKinds(), engine.GroupKind{Group: part.Group, Kind: part.Kind})
 }

@@ -52,17 +52,19 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 		}
 		known = append(known, postrender.File{Name: clusterSource, Data: data})
 	}
-	isLive, isComplete, err := a.readHeaders(manifests, flags.complete)
+	headers, isComplete, err := a.readHeaders(manifests, flags.complete)
 	if err != nil {
 		return nil, err
 	}
 	in := &input{policies: policies, snapshot: engine.Snapshot{Complete: isComplete}}
 	services := slices.ContainsFunc(manifests, func(m manifest) bool { return postrender.NeedsServices(m.data) })
 	for i, m := range manifests {
-		options := postrender.ReadOptions{Source: m.source, Namespace: release.namespace, Services: services, Live: isLive[i]}
-		if err := in.add(m, options); err != nil {
+		live := flags.complete || headers[i] != nil
+		before := countKinds(&in.snapshot)
+		if err := in.add(m, postrender.ReadOptions{Source: m.source, Namespace: release.namespace, Services: services, Live: live}); err != nil {
 			return nil, err
 		}
+		a.warnOfCut(m, headers[i], before, countKinds(&in.snapshot))
 	}
 	for _, file := range known {
 		if err := in.add(manifest{file.Name, file.Data}, postrender.ReadOptions{Source: file.Name, Known: true, Services: services}); err != nil {
