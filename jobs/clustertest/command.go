@@ -42,7 +42,7 @@ func (e *Env) Helm3(t testing.TB, args ...string) string {
 
 // TryHelm3 is Helm3 for a command that may fail. The error holds what Helm
 // said.
-func (e *Env) TryHelm3(args ...string) (string, error) { return e.helm("helm3", args) }
+func (e *Env) TryHelm3(args ...string) (string, error) { return e.TryHelmWith(3, nil, args...) }
 
 // Helm4 is Helm3 for Helm 4.
 func (e *Env) Helm4(t testing.TB, args ...string) string {
@@ -51,9 +51,11 @@ func (e *Env) Helm4(t testing.TB, args ...string) string {
 }
 
 // TryHelm4 is TryHelm3 for Helm 4.
-func (e *Env) TryHelm4(args ...string) (string, error) { return e.helm("helm4", args) }
+func (e *Env) TryHelm4(args ...string) (string, error) { return e.TryHelmWith(4, nil, args...) }
 
-func (e *Env) helm(name string, args []string) (string, error) {
+// TryHelmWith runs Helm 3 or 4 with environment variables besides.
+func (e *Env) TryHelmWith(major int, environment []string, args ...string) (string, error) {
+	name := fmt.Sprintf("helm%d", major)
 	path, err := tool(name)
 	if err != nil {
 		return "", err
@@ -62,6 +64,7 @@ func (e *Env) helm(name string, args []string) (string, error) {
 	for _, kind := range []string{"CACHE", "CONFIG", "DATA"} {
 		cmd.Env = append(cmd.Env, "HELM_"+kind+"_HOME="+filepath.Join(e.guard.dir, name, strings.ToLower(kind)))
 	}
+	cmd.Env = append(cmd.Env, environment...)
 	return run(cmd, "")
 }
 

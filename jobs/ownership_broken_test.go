@@ -1,0 +1,67 @@
+package jobs_test
+
+// brokenCases are about releases that go wrong.
+var brokenCases = []ownershipCase{
+	{
+		name:  "once-without-the-post-renderer",
+		shows: "an upgrade without the post-renderer takes listener and Certificate away; the sweep puts both back from the chart's routes, and the next upgrade takes them over",
+		run: func(r *release) {
+			r.upgrade(withA)
+			r.bare(`{routes: {shop: [a.example.com]}, note: bare}`)
+			r.has("http")
+			if r.certificate("a.example.com") != nil {
+				r.t.Error("the Certificate is still there")
+			}
+			r.sweep()
+			r.has("http", "a.example.com")
+			r.upgrade(withA)
+			r.has("http", "a.example.com")
+			r.sweep()
+			r.quiet()
+		},
+	},
+	{
+		name:  "once-without-the-post-renderer-kept",
+		shows: "a Certificate with Helm's annotation to keep it survives that, and is taken over again",
+		run: func(r *release) {
+			const values = `routes: {shop: [a.example.com]}, policy: {certificateTemplate: {annotations: {helm.sh/resource-policy: keep}}}`
+			r.upgrade(`{` + values + `}`)
+			was := r.certificate("a.example.com").GetUID()
+			r.bare(`{note: bare, ` + values + `}`)
+			r.sweep()
+			r.has("http", "a.example.com")
+			r.upgrade(`{` + values + `}`)
+			r.sweep()
+			if r.certificate("a.example.com").GetUID() != was {
+				r.t.Error("the Certificate was made anew")
+			}
+			r.quiet()
+		},
+	},
+	{
+		name:  "rollback",
+		shows: "a rollback to a revision that rendered a Certificate which the sweep has made since fails under Helm 3, whoever made it; an upgrade with the values of that revision does not",
+		run: func(r *release) {
+			r.upgrade(withA)
+			r.upgrade(withoutRoutes)
+			r.other("a.example.com")
+			r.sweep()
+			err := r.rollback("1")
+			if r.how.patches {
+				if err == nil {
+					r.t.Error("Helm 3 can do it by now")
+				}
+				r.sweep()
+				r.upgrade(withA)
+			} else if err != nil {
+				r.t.Fatal(err)
+			}
+			r.sweep()
+			r.has("http", "a.example.com")
+			if r.certificate("a.example.com") == nil {
+				r.t.Error("there is no Certificate")
+			}
+			r.quiet()
+		},
+	},
+}

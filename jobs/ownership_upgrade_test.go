@@ -1,0 +1,217 @@
+package jobs_test
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gatewright/gatewright/jobs"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// upgradeCases are about what an upgrade does to what the sweep added.
+var upgradeCases = []ownershipCase{
+	{
+		name:  "list-unchanged",
+		shows: "an upgrade that leaves the chart's listeners alone leaves those of the sweep alone, too",
+		run: func(r *release) {
+			r.upgrade(withA)
+			r.other("x.example.com")
+			r.sweep()
+			r.upgrade(`{routes: {shop: [a.example.com]}, note: next}`)
+			r.has("http", "a.example.com", "x.example.com")
+			r.quiet()
+		},
+	},
+	{
+		name:  "list-changed",
+		shows: "an upgrade that changes the chart's listeners keeps those of the sweep, or loses them under Helm 3 until the next sweep; marks of stale listeners live in an annotation of their own and conflict with nothing",
+		run:   listChanged,
+	},
+	{
+		name:  "replaced-by-force",
+		shows: "an upgrade that replaces the whole Gateway loses what the sweep added, even where nothing changes, until the next sweep",
+		ways:  patches,
+		run: func(r *release) {
+			r.upgrade(withA)
+			r.other("x.example.com")
+			r.sweep()
+			flag := "--force"
+			if r.how.major == 4 {
+				flag = "--force-replace"
+			}
+			r.upgrade(`{routes: {shop: [a.example.com]}, note: next}`, flag)
+			r.has("http", "a.example.com")
+			r.sweep()
+			r.has("http", "a.example.com", "x.example.com")
+			r.quiet()
+		},
+	},
+	{
+		name:  "taken-out-by-hand",
+		shows: "a rendered listener that somebody takes out while its route stays is put back by the sweep, and an upgrade with another list does not mind",
+		run: func(r *release) {
+			r.upgrade(withA)
+			r.Kubectl(r.t, "", "patch", "gateway", r.name, "-n", r.namespace, "--type=json", "-p", `[{"op": "remove", "path": "/spec/listeners/1"}]`)
+			r.has("http")
+			r.sweep()
+			r.has("http", "a.example.com")
+			r.upgrade(withAAndB)
+			r.sweep()
+			r.has("http", "a.example.com", "b.example.com")
+			r.quiet()
+		},
+	},
+	{
+		name:  "listeners-of-the-release-are-not-touched",
+		shows: "the sweep writes nothing into a listener that the release rendered or its author wrote, even where the policy would have it otherwise for others",
+		run: func(r *release) {
+			const one = `policy: {hostnameOwnership: OneNamespace}`
+			r.upgrade(`{routes: {shop: [a.example.com]}, ` + one + `}`)
+			before := r.live("Gateway", r.name).GetGeneration()
+			r.other("a.example.com")
+			got := r.sweep()
+			if len(got.Refused) != 1 || got.Refused[0].Reason != engine.ReasonHostnameConflict {
+				r.t.Errorf("refused: %+v", got.Refused)
+			}
+			if r.live("Gateway", r.name).GetGeneration() != before {
+				r.t.Error("the sweep wrote into the spec")
+			}
+			r.ownedBy("a.example.com", r.owner())
+			r.quiet()
+			r.upgrade(`{routes: {shop: [a.example.com]}, note: next, ` + one + `}`)
+		},
+	},
+	{
+		name:  "helm-3-after-helm-4",
+		shows: "an upgrade by Helm 3 of a release that Helm 4 applied loses what the sweep added when it changes the list, and the next sweep and the next upgrade by Helm 4 get along with that",
+		ways:  func(how helm) bool { return how.name == "helm4" },
+		run: func(r *release) {
+			r.upgrade(withA)
+			r.other("x.example.com")
+			r.sweep()
+			r.how = helms[0]
+			r.upgrade(withAAndB)
+			r.has("http", "a.example.com", "b.example.com")
+			r.sweep()
+			r.has("http", "a.example.com", "b.example.com", "x.example.com")
+			r.how = helms[2]
+			r.upgrade(withA)
+			r.sweep()
+			r.has("http", "a.example.com", "x.example.com")
+			r.quiet()
+		},
+	},
+	{
+		name:  "the-cure-for-helm-3",
+		shows: "one upgrade by Helm 4 with --server-side=true makes all later ones keep what the sweep added",
+		ways:  func(how helm) bool { return how.patches },
+		run: func(r *release) {
+			r.upgrade(withA)
+			r.other("x.example.com")
+			r.sweep()
+			r.how = helms[2]
+			r.upgrade(withAAndB, "--server-side=true")
+			r.has("http", "a.example.com", "b.example.com", "x.example.com")
+			r.upgrade(withB)
+			r.has("http", "b.example.com", "x.example.com")
+			r.quiet()
+		},
+	},
+	{
+		name:  "places-left-free",
+		shows: "the sweep leaves eight places free on a Gateway that a release renders, so that its next hostnames fit",
+		run:   placesLeftFree,
+	},
+	{
+		name:  "the-chart-brings-its-own-listener",
+		shows: "a listener that the chart's author writes for a hostname that the sweep serves is refused where upgrades apply; a yielded hostname makes room, and stays the chart's",
+		run:   chartBringsItsOwn,
+	},
+}
+
+func listChanged(r *release) {
+	r.upgrade(withoutRoutes)
+	r.other("x.example.com", "y.example.com")
+	r.sweep()
+	r.other("x.example.com")
+	r.sweep() // y is stale from now on
+	mark := r.annotation(engine.AnnotationState)
+	if !strings.Contains(mark, engine.ListenerName("y.example.com", 443)) {
+		r.t.Fatalf("no mark for y: %s", mark)
+	}
+	r.upgrade(withA)
+	if r.annotation(engine.AnnotationState) != mark {
+		r.t.Error("the upgrade changed the mark")
+	}
+	if r.how.patches {
+		r.has("http", "a.example.com")
+	} else {
+		r.has("http", "a.example.com", "x.example.com", "y.example.com")
+	}
+	r.sweep()
+	if r.how.patches {
+		r.has("http", "a.example.com", "x.example.com")
+		if got := r.annotation(engine.AnnotationState); got != "" {
+			r.t.Errorf("a mark for nothing is left: %s", got)
+		}
+	} else {
+		r.has("http", "a.example.com", "x.example.com", "y.example.com")
+	}
+	r.quiet()
+}
+
+func placesLeftFree(r *release) {
+	values := func(n int) string {
+		var hostnames []string
+		for i := range n {
+			hostnames = append(hostnames, "h"+string(rune('a'+i/26))+string(rune('a'+i%26))+".example.com")
+		}
+		return `{routes: {shop: [` + strings.Join(hostnames[:min(n, 16)], ", ") + `], two: [` + strings.Join(hostnames[min(n, 16):min(n, 32)], ", ") +
+			`], three: [` + strings.Join(hostnames[min(n, 32):min(n, 48)], ", ") + `], four: [` + strings.Join(hostnames[min(n, 48):], ", ") +
+			`]}, policy: {certificates: ListenersOnly}}`
+	}
+	r.upgrade(values(53)) // and http: 54
+	r.other("w.example.com", "x.example.com", "y.example.com", "z.example.com")
+	got := r.sweep()
+	if n := len(listenersOf(r.live("Gateway", r.name))); n != 56 || len(got.Refused) != 2 || got.Refused[0].Reason != engine.ReasonTooMany {
+		r.t.Fatalf("%d listeners, want 56; refused: %+v", n, got.Refused)
+	}
+	r.upgrade(values(61))
+	r.sweep()
+	want := 64
+	if r.how.patches {
+		want = 62 // those of the sweep are lost, and the places for them are kept free now
+	}
+	if n := len(listenersOf(r.live("Gateway", r.name))); n != want {
+		r.t.Errorf("%d listeners, want %d", n, want)
+	}
+	r.quiet()
+}
+
+func chartBringsItsOwn(r *release) {
+	const own = `{routes: {shop: [a.example.com]}, listeners: [{name: http, port: 80, protocol: HTTP}, {name: shop, port: 443, protocol: HTTPS, hostname: a.example.com, allowedRoutes: {namespaces: {from: All}}, tls: {certificateRefs: [{name: shop}]}}]}`
+	r.upgrade(withoutRoutes)
+	r.other("a.example.com", "b.example.com")
+	r.sweep()
+	if err := r.tryUpgrade(own); r.how.patches != (err == nil) {
+		r.t.Fatalf("the upgrade: %v", err)
+	} else if err != nil && !strings.Contains(err.Error(), "must be unique") {
+		r.t.Fatal(err)
+	}
+	if !r.how.patches {
+		gateway := r.options.Gateways[0]
+		r.sweep(func(o *jobs.Options) {
+			o.Yields = []jobs.Yield{{Gateway: gateway, Hostname: "a.example.com", For: time.Hour}}
+		})
+		r.has("http", "b.example.com")
+		r.upgrade(own)
+		r.later(2 * time.Hour)
+	}
+	r.sweep()
+	r.has("http", "a.example.com", "b.example.com")
+	if r.listener("a.example.com")["name"] != "shop" {
+		r.t.Error("the listener of the chart is not there")
+	}
+	r.sweep() // marks the Certificate of the listener that is gone
+	r.quiet()
+}
