@@ -13,6 +13,7 @@ import (
 	"github.com/gatewright/gatewright/cmd/internal/chart"
 	"github.com/gatewright/gatewright/cmd/internal/cli"
 	"github.com/gatewright/gatewright/cmd/internal/cluster"
+	"github.com/gatewright/gatewright/cmd/internal/flux"
 )
 
 // version is set by the linker in releases.
@@ -21,7 +22,10 @@ var version string
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
-	program := cli.Program{RenderChart: chart.Render, Snapshot: cluster.Snapshot, Preflight: cluster.Preflight, Sweep: cluster.Sweep, Version: version}
+	program := cli.Program{
+		RenderChart: chart.Render, Snapshot: cluster.Snapshot, Preflight: cluster.Preflight, Sweep: cluster.Sweep,
+		Flux: flux.Render, Version: version,
+	}
 	code := cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, program)
 	stop()
 	os.Exit(code)

@@ -110,7 +110,7 @@ Without a command, and with manifests piped in, it is a post-renderer.`,
 	root.SetIn(a.stdin)
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.AddCommand(a.postRenderCommand(), a.planCommand(), a.explainCommand(), a.sweepCommand(), a.snapshotCommand(), a.versionCommand(), policyTopic())
+	root.AddCommand(a.postRenderCommand(), a.planCommand(), a.explainCommand(), a.sweepCommand(), a.snapshotCommand(), a.fluxCommand(), a.versionCommand(), policyTopic())
 	root.SetHelpCommand(helpCommand())
 	a.foldHelp(root)
 	root.InitDefaultCompletionCmd()

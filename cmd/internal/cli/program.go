@@ -24,6 +24,9 @@ type Program struct {
 	// Preflight asks a cluster whether it would take the Gateways of a release. It is
 	// nil where Snapshot is.
 	Preflight func(ctx context.Context, request PreflightRequest) ([]engine.Finding, error)
+	// Flux computes what flux render changes, and writes nothing. It is nil in the
+	// program that does not link Helm.
+	Flux func(ctx context.Context, request FluxRequest) (*FluxResult, error)
 	// Version is the released version, set by the linker. Without it, what Go
 	// recorded at build time is shown.
 	Version string

@@ -1,0 +1,94 @@
+package chart
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	helmchart "helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	helmcli "helm.sh/helm/v3/pkg/cli"
+
+	"github.com/gatewright/gatewright/cmd/internal/cli"
+)
+
+// Release is a chart as a file describes it rather than a command line.
+type Release struct {
+	cli.ChartRequest
+	// Values are those that --values and --set stand for.
+	Values map[string]any
+	// Defaults are files that stand in for the chart's own values.yaml: of the
+	// folder DefaultsRoot, or of the chart where that is "".
+	Defaults       []string
+	DefaultsRoot   string
+	SkipMissing    bool // of Defaults
+	User, Password string
+	PlainHTTP      bool
+}
+
+// RenderRelease renders a chart as Render does, and returns its hooks, too, as
+// a stream of their own.
+func RenderRelease(ctx context.Context, r Release) (manifests, hooks []byte, err error) {
+	stream := &capture{}
+	install, err := newInstall(r.ChartRequest, stream)
+	if err != nil {
+		return nil, nil, err
+	}
+	install.Username, install.Password, install.PlainHTTP = r.User, r.Password, r.PlainHTTP
+	chart, err := load(install, r.ChartRequest, helmcli.New())
+	if err == nil {
+		err = r.setDefaults(chart)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("chart %s: %w", r.Chart, err)
+	}
+	done, err := install.RunWithContext(ctx, chart, r.Values)
+	if err != nil {
+		return nil, nil, fmt.Errorf("chart %s: %w; correct the values, or the file of the chart that is named", r.Chart, err)
+	}
+	var out bytes.Buffer
+	for _, hook := range done.Hooks {
+		fmt.Fprintf(&out, "---\n# Source: %s\n%s\n", hook.Path, hook.Manifest)
+	}
+	return stream.bytes, out.Bytes(), nil
+}
+
+// setDefaults replaces the values of the chart by those of the files.
+func (r *Release) setDefaults(chart *helmchart.Chart) error {
+	if len(r.Defaults) == 0 {
+		return nil
+	}
+	merged := chartutil.Values{}
+	for _, name := range r.Defaults {
+		data, err := r.defaults(chart, name)
+		if errors.Is(err, fs.ErrNotExist) && r.SkipMissing {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("values file: %w; correct valuesFiles", err)
+		}
+		values, err := chartutil.ReadValues(data)
+		if err != nil {
+			return fmt.Errorf("values file %s: %w", name, err)
+		}
+		merged = chartutil.CoalesceTables(values, merged)
+	}
+	chart.Values = merged
+	return nil
+}
+
+func (r *Release) defaults(chart *helmchart.Chart, name string) ([]byte, error) {
+	if r.DefaultsRoot != "" {
+		return os.ReadFile(filepath.Join(r.DefaultsRoot, name))
+	}
+	for _, file := range chart.Raw {
+		if file.Name == name {
+			return file.Data, nil
+		}
+	}
+	return nil, fmt.Errorf("%s is not in the chart: %w", name, fs.ErrNotExist)
+}

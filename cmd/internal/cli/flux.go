@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gatewright/gatewright/postrender"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// FluxRequest says which HelmReleases to render, and with what.
+type FluxRequest struct {
+	Files     []string
+	All       bool
+	Namespace string
+	// Sources are KIND/NAMESPACE/NAME=PATH each.
+	Sources             []string
+	IgnoreMissingValues bool
+	KubeVersion         string
+	APIVersions         []string
+	Policies            engine.PolicySources
+	Snapshot            []postrender.File
+}
+
+// FluxResult is what becomes of the files, and why.
+type FluxResult struct {
+	Changes  []FluxChange
+	Plans    []*engine.Plan
+	Findings []engine.Finding
+}
+
+// FluxChange is what becomes of a file: it is new where Before is nil, and gone
+// where After is nil.
+type FluxChange struct {
+	Path          string
+	Before, After []byte
+}
+
+// fluxFlags are the flags of flux render and flux check.
+type fluxFlags struct {
+	request  FluxRequest
+	policy   policyFlags
+	snapshot string
+	strict   strictness
+}
+
+func (a *app) fluxCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "flux",
+		Short: "Write listeners and Certificates into the HelmReleases of a Git repository",
+		Long: `flux gives HelmReleases what a post-render gives a release, because Flux runs no
+post-renderer of ours: it renders their charts as helm-controller does, and
+writes what is missing as patches into spec.postRenderers, and as a companion
+file with the Certificates beside them.
+
+It works on files alone. Values come from spec.values, and from the manifests of
+ConfigMaps and Secrets among the files; none are read from a cluster.`,
+		Example: `  gatewright flux render apps/ infrastructure/
+  gatewright flux check apps/ infrastructure/`,
+		Args: noArguments("want render or check"),
+		RunE: help,
+	}
+	cmd.AddCommand(a.fluxRenderCommand(), a.fluxCheckCommand())
+	return cmd
+}
+
+func (a *app) fluxRenderCommand() *cobra.Command {
+	var flags fluxFlags
+	cmd := &cobra.Command{
+		Use:   "render FILE|DIR...",
+		Short: "Write patches and companion files",
+		Long: `render renders each HelmRelease that has the annotation gatewright.dev/policy
+(or, with --all, each one) and writes into the same files:
+
+  - one entry of spec.postRenderers, the last, whose patches append the computed
+    listeners to the Gateways of the chart
+  - NAME.gatewright.yaml beside NAME.yaml, with the Certificates, ReferenceGrants
+    and redirects, and its name in the kustomization.yaml of the folder
+
+Everything else stays as it is, to the byte. A second run changes nothing, and a
+run after the annotation was removed takes all of it out again. The value of the
+annotation is a policy entry for the Gateways of the release, or empty.
+
+Charts come from a HelmRepository or OCIRepository whose manifest is among the
+files, and for other sources from --source. stdout lists the files that changed.`,
+		Example: `  gatewright flux render apps/ infrastructure/
+  gatewright flux render apps/shop.yaml --source GitRepository/flux-system/charts=../charts
+  sops -d secrets/values.yaml | gatewright flux render apps/ /dev/stdin`,
+		Args: someFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			result, err := a.flux(cmd, args, &flags)
+			if err != nil {
+				return err
+			}
+			return a.writeFlux(result.Changes)
+		},
+	}
+	flags.register(cmd)
+	return cmd
+}
+
+func (a *app) fluxCheckCommand() *cobra.Command {
+	var flags fluxFlags
+	cmd := &cobra.Command{
+		Use:   "check FILE|DIR...",
+		Short: "Fail if flux render would change something",
+		Long: `check does what render does, and shows as a diff what render would write. It
+writes nothing. Exit code 2 says that something is out of date.`,
+		Example: `  gatewright flux check apps/ infrastructure/ --strict=findings`,
+		Args:    someFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			result, err := a.flux(cmd, args, &flags)
+			if err != nil {
+				return err
+			}
+			return a.showFlux(result.Changes, args)
+		},
+	}
+	flags.register(cmd)
+	return cmd
+}
+
+func someFiles(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("give the files or folders of the HelmReleases and of what they refer to")
+	}
+	return nil
+}
+
+func (f *fluxFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	f.policy.register(cmd)
+	fs.BoolVar(&f.request.All, "all", false, "render each HelmRelease, not only those with the annotation "+engine.AnnotationPolicy)
+	fs.StringArrayVar(&f.request.Sources, "source", nil,
+		"where a source is on disk, `KIND/NAMESPACE/NAME=PATH` (repeatable): the root of a GitRepository or Bucket, the chart of any other")
+	fs.StringVarP(&f.request.Namespace, "namespace", "n", "", "`NAMESPACE` of objects whose manifests name none")
+	fs.BoolVar(&f.request.IgnoreMissingValues, "ignore-missing-values", false,
+		"render without the values of ConfigMaps and Secrets that are not among the files")
+	fs.StringVar(&f.request.KubeVersion, "kube-version", "", "Kubernetes `VERSION` that charts see")
+	fs.StringSliceVar(&f.request.APIVersions, "api-versions", nil, "API `VERSION` that charts see in addition (repeatable)")
+	fs.StringVar(&f.snapshot, "snapshot", "",
+		"`FILE` with objects of the cluster (gatewright snapshot, kubectl get -o yaml), which add knowledge and no claims")
+	f.strict.register(cmd)
+}
+
+// flux renders, or hands over to the program that can, and tells what is found.
+func (a *app) flux(cmd *cobra.Command, args []string, flags *fluxFlags) (*FluxResult, error) {
+	if a.program.Flux == nil {
+		return nil, a.needFull(cmd.Context(), need{"flux", "render charts", "render first: helm template CHART | gatewright post-render"})
+	}
+	request := flags.request
+	request.Files = args
+	var err error
+	if request.Policies, err = flags.policy.sources(); err != nil {
+		return nil, err
+	}
+	known := releaseFlags{snapshot: flags.snapshot}
+	if request.Snapshot, err = known.known(); err != nil {
+		return nil, err
+	}
+	result, err := a.program.Flux(cmd.Context(), request)
+	if err != nil {
+		return nil, err
+	}
+	for _, finding := range result.Findings {
+		say(a.stderr, findingLine(finding))
+	}
+	all := &engine.Plan{Findings: result.Findings}
+	for _, plan := range result.Plans {
+		all.Verdicts = append(all.Verdicts, plan.Verdicts...)
+	}
+	if flags.strict.objections(all) != nil {
+		return nil, &exitError{exitRefused, errors.New("nothing is written: --strict takes what is told above for a failure")}
+	}
+	return result, nil
+}
+
+// writeFlux writes the files and lists them.
+func (a *app) writeFlux(changes []FluxChange) error {
+	var out strings.Builder
+	for _, change := range changes {
+		word, err := "changed", error(nil)
+		if change.After == nil {
+			word, err = "removed", os.Remove(change.Path)
+		} else {
+			if change.Before == nil {
+				word = "added"
+			}
+			err = os.WriteFile(change.Path, change.After, 0o644)
+		}
+		if err != nil {
+			return fmt.Errorf("%w; what is listed on stdout is written; run the command again", errors.Join(err, a.print(out.String())))
+		}
+		fmt.Fprintf(&out, "%s %s\n", word, change.Path)
+	}
+	return a.print(out.String())
+}
+
+// showFlux shows what would be written.
+func (a *app) showFlux(changes []FluxChange, args []string) error {
+	if len(changes) == 0 {
+		return nil
+	}
+	var out bytes.Buffer
+	for _, change := range changes {
+		diff, err := unifiedDiff(change.Path, change.Before, change.After)
+		if err != nil {
+			return fmt.Errorf("diff of %s: %w", change.Path, err)
+		}
+		out.WriteString(lookOf(a.stdout).paintDiff(diff))
+	}
+	if err := a.print(out.String()); err != nil {
+		return err
+	}
+	return &exitError{exitChanges, fmt.Errorf("out of date: %d files; run gatewright flux render %s and commit", len(changes), strings.Join(args, " "))}
+}
+
+func (a *app) print(text string) error {
+	if _, err := a.stdout.Write([]byte(text)); err != nil {
+		return fmt.Errorf("stdout: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,79 @@
+// Package flux runs package flux of the repository on folders and files, with
+// charts that the Helm SDK loads. Only gatewright-full links it.
+package flux
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+
+	"github.com/gatewright/gatewright/cmd/internal/chart"
+	"github.com/gatewright/gatewright/cmd/internal/cli"
+	"github.com/gatewright/gatewright/flux"
+)
+
+// Render computes what flux render changes. It writes nothing.
+func Render(ctx context.Context, request cli.FluxRequest) (*cli.FluxResult, error) {
+	files, err := readFiles(request.Files)
+	if err != nil {
+		return nil, err
+	}
+	options := flux.Options{
+		All: request.All, Namespace: request.Namespace, Sources: map[flux.SourceName]string{},
+		Policies: request.Policies, Snapshot: request.Snapshot, IgnoreMissingValues: request.IgnoreMissingValues,
+		RenderChart: func(ctx context.Context, c flux.Chart) (flux.Rendered, error) { return renderChart(ctx, request, c) },
+	}
+	for _, text := range request.Sources {
+		name, path, err := flux.ParseSource(text)
+		if err != nil {
+			return nil, err
+		}
+		options.Sources[name] = path
+	}
+	result, err := flux.Render(ctx, files, options)
+	if err != nil {
+		return nil, err
+	}
+	out := &cli.FluxResult{Findings: result.Findings}
+	for _, change := range result.Changes {
+		out.Changes = append(out.Changes, cli.FluxChange(change))
+	}
+	for _, release := range result.Releases {
+		out.Plans = append(out.Plans, release.Plan)
+	}
+	return out, nil
+}
+
+// renderChart has Helm find and render a chart.
+func renderChart(ctx context.Context, request cli.FluxRequest, c flux.Chart) (flux.Rendered, error) {
+	release := chart.Release{
+		ChartRequest: cli.ChartRequest{
+			Chart: c.Ref, Repo: c.Repo, Version: c.Version, ReleaseName: c.ReleaseName, Namespace: c.Namespace,
+			KubeVersion: request.KubeVersion, APIVersions: request.APIVersions,
+		},
+		Values: c.Values, Defaults: c.ValuesFiles, DefaultsRoot: c.Root, SkipMissing: c.IgnoreMissingValuesFiles,
+		User: c.User, Password: c.Password, PlainHTTP: c.PlainHTTP,
+	}
+	switch {
+	case c.Path != "":
+		release.Chart, release.Version = localChart(c.Path, c.Ref), ""
+	case c.Digest != "":
+		release.Chart, release.Version = c.Ref+"@"+c.Digest, ""
+	}
+	manifests, hooks, err := chart.RenderRelease(ctx, release)
+	return flux.Rendered{Manifests: manifests, Hooks: hooks}, err
+}
+
+// localChart is the chart at a path, or the one of a name in the folder there.
+func localChart(path, name string) string {
+	if name == "" {
+		return path
+	}
+	if _, err := os.Stat(filepath.Join(path, "Chart.yaml")); err == nil {
+		return path
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return filepath.Join(path, name)
+	}
+	return path
+}

@@ -1,0 +1,175 @@
+package flux
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	v2 "github.com/fluxcd/helm-controller/api/v2"
+	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/postrender"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// key names an object of a repository.
+type key struct{ kind, namespace, name string }
+
+func (k key) String() string {
+	if k.namespace == "" {
+		return k.kind + " " + k.name
+	}
+	return k.kind + " " + k.namespace + "/" + k.name
+}
+
+// object is an object of a repository that is looked up by name.
+type object struct {
+	key
+	file  string
+	value map[string]any
+}
+
+// release is a HelmRelease and where it stands.
+type release struct {
+	v2.HelmRelease
+	file     string
+	document int   // of the file
+	path     []any // in the document; empty if it is the whole document
+	// version is that of its API.
+	version string
+	// kustomization is the one of its folder, "" for none.
+	kustomization string
+}
+
+func (r *release) String() string { return key{"HelmRelease", r.Namespace, r.Name}.String() }
+
+// fault is an error about the HelmRelease.
+func (r *release) fault(message, fix string) error {
+	return &engine.Error{Object: r.String(), Source: r.file, Message: message, Fix: fix}
+}
+
+// repository is what the files hold.
+type repository struct {
+	releases []*release
+	objects  map[key]*object
+}
+
+// The kinds that are looked up, beside HelmRelease.
+var lookedUp = map[string]string{
+	"ConfigMap": "", "Secret": "",
+	"HelmRepository": sourceGroup, "OCIRepository": sourceGroup, "HelmChart": sourceGroup,
+}
+
+const (
+	sourceGroup   = "source.toolkit.fluxcd.io"
+	releaseGroup  = "helm.toolkit.fluxcd.io"
+	kindRelease   = "HelmRelease"
+	kindConfigMap = "ConfigMap"
+	kindSecret    = "Secret"
+)
+
+// read finds the objects in the files. Of files that are no YAML only those that
+// may hold a HelmRelease are an error: folders hold all sorts of templates.
+func read(all []File, namespace string) (*repository, error) {
+	r := &repository{objects: map[key]*object{}}
+	folders := kustomizations(all)
+	for _, file := range all {
+		if isKustomization(file.Path) || IsCompanion(file.Path) {
+			continue
+		}
+		folder := folders[path.Dir(file.Path)]
+		for i, text := range postrender.Documents(file.Data) {
+			if err := r.document(text, place{file.Path, i, folder, namespace}); err != nil {
+				return nil, fmt.Errorf("%s, document %d: %w", file.Path, i+1, err)
+			}
+		}
+	}
+	for _, folder := range folders {
+		r.generate(all, folder, namespace)
+	}
+	slices.SortStableFunc(r.releases, func(a, b *release) int { return strings.Compare(a.file, b.file) })
+	return r, nil
+}
+
+// place is where a document stands.
+type place struct {
+	file      string
+	document  int
+	folder    *kustomization // nil for none
+	namespace string         // of what names none
+}
+
+// namespaceOf returns the namespace of an object that says the given one.
+func (p place) namespaceOf(own string) string {
+	switch {
+	case p.folder != nil && p.folder.Namespace != "":
+		return p.folder.Namespace
+	case own != "":
+		return own
+	}
+	return p.namespace
+}
+
+func (r *repository) document(text []byte, at place) error {
+	kinds := []string{kindRelease, kindConfigMap, kindSecret, "HelmRepository", "OCIRepository", "HelmChart"}
+	if !slices.ContainsFunc(kinds, func(kind string) bool { return bytes.Contains(text, []byte(kind)) }) {
+		return nil
+	}
+	var value map[string]any
+	if err := yaml.Unmarshal(text, &value); err != nil {
+		if bytes.Contains(text, []byte("kind: "+kindRelease)) {
+			return err
+		}
+		return nil
+	}
+	return r.add(value, at, nil)
+}
+
+// add keeps an object, or the items of a List.
+func (r *repository) add(value map[string]any, at place, where []any) error {
+	kind, _ := value["kind"].(string)
+	if items, isList := value["items"].([]any); isList && strings.HasSuffix(kind, "List") {
+		for i, item := range items {
+			if value, isMap := item.(map[string]any); isMap {
+				if err := r.add(value, at, append(slices.Clip(where), "items", i)); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	}
+	apiVersion, _ := value["apiVersion"].(string)
+	group, version, _ := strings.Cut(apiVersion, "/")
+	metadata, _ := value["metadata"].(map[string]any)
+	name, _ := metadata["name"].(string)
+	own, _ := metadata["namespace"].(string)
+	k := key{kind, at.namespaceOf(own), name}
+	if want, is := lookedUp[kind]; is && (group == want || want == "" && apiVersion == "v1") {
+		r.objects[k] = &object{k, at.file, value}
+	}
+	if kind != kindRelease || group != releaseGroup {
+		return nil
+	}
+	out := &release{file: at.file, document: at.document, path: where, version: version}
+	if err := convert(value, &out.HelmRelease); err != nil {
+		return fmt.Errorf("HelmRelease %s: %w", name, err)
+	}
+	out.Namespace = k.namespace
+	if at.folder != nil {
+		out.kustomization = at.folder.path
+	}
+	r.releases = append(r.releases, out)
+	return nil
+}
+
+// convert reads a decoded object as a type.
+func convert(value any, into any) error {
+	data, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
+}

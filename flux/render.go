@@ -1,0 +1,201 @@
+package flux
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/gatewright/gatewright/postrender"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// Options are what HelmReleases are rendered with.
+type Options struct {
+	// All renders every HelmRelease, not only those that opt in by annotation.
+	All bool
+	// Namespace is that of objects whose manifests, and the kustomizations beside
+	// them, name none.
+	Namespace string
+	// Sources says where the artifacts of sources are on disk.
+	Sources map[SourceName]string
+	// Policies are those that stand on no HelmRelease and on no Gateway.
+	Policies engine.PolicySources
+	// Snapshot holds what is known of the cluster.
+	Snapshot []postrender.File
+	// IgnoreMissingValues renders without the values that are not at hand.
+	IgnoreMissingValues bool
+	// RenderChart renders a chart.
+	RenderChart func(ctx context.Context, chart Chart) (Rendered, error)
+}
+
+// Result is what becomes of the files.
+type Result struct {
+	Changes  []Change
+	Releases []Release
+	Findings []engine.Finding
+}
+
+// Release is a HelmRelease that was rendered, and its plan.
+type Release struct {
+	Namespace, Name, File string
+	Plan                  *engine.Plan
+}
+
+// run is one run over a repository.
+type run struct {
+	options    Options
+	files      *files
+	folders    map[string]*kustomization
+	repository *repository
+	result     Result
+	// skipped are Gateways of the current release that get nothing.
+	skipped map[engine.ObjectName]bool
+}
+
+// Render renders the HelmReleases in the files that opt in, and takes what was
+// rendered out of those that no longer do. An error is, or joins, [*engine.Error];
+// there is no result then.
+func Render(ctx context.Context, all []File, options Options) (*Result, error) {
+	r := &run{options: options, files: newFiles(all), folders: kustomizations(all)}
+	var err error
+	if r.repository, err = read(all, options.Namespace); err != nil {
+		return nil, err
+	}
+	var errs []error
+	byFile := map[string][]outcome{}
+	for _, hr := range r.repository.releases {
+		o, err := r.release(ctx, hr)
+		errs = append(errs, err)
+		byFile[hr.file] = append(byFile[hr.file], o)
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	for file, outcomes := range byFile {
+		errs = append(errs, r.write(file, outcomes))
+	}
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	r.result.Changes = r.files.changes()
+	slices.SortFunc(r.result.Findings, func(a, b engine.Finding) int {
+		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Object, b.Object),
+			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
+	})
+	return &r.result, nil
+}
+
+// release renders one HelmRelease: chart, post-renderers, plan, patches.
+func (r *run) release(ctx context.Context, hr *release) (outcome, error) {
+	out := outcome{release: hr}
+	if !r.optedIn(hr) || !r.isWhole(hr) {
+		return out, nil
+	}
+	if hr.GetReleaseNamespace() == "" || hr.Namespace == "" {
+		return out, hr.fault("its manifest names no namespace", "add --namespace NAMESPACE, or metadata.namespace to the manifest")
+	}
+	stream, err := r.stream(ctx, hr)
+	if err != nil {
+		return out, err
+	}
+	policies, err := r.policiesFor(hr)
+	if err != nil {
+		return out, err
+	}
+	rendered, err := postrender.Render(stream, postrender.Options{
+		Policies: policies, Namespace: hr.GetReleaseNamespace(), Release: releaseName(hr), Snapshot: r.options.Snapshot,
+	})
+	if err != nil {
+		return out, fmt.Errorf("%s (%s): %w", hr, hr.file, err)
+	}
+	return out, r.plan(hr, rendered.Plan, contentOf(stream), &out)
+}
+
+// stream is what helm-controller would apply, but for what we add.
+func (r *run) stream(ctx context.Context, hr *release) ([]byte, error) {
+	chart, err := r.chartOf(hr)
+	if err != nil {
+		return nil, err
+	}
+	if chart.Values, err = r.valuesOf(hr); err != nil {
+		return nil, err
+	}
+	rendered, err := r.options.RenderChart(ctx, chart)
+	if err != nil {
+		return nil, fmt.Errorf("%s (%s): %w", hr, hr.file, err)
+	}
+	without := hr.DeepCopy()
+	without.Spec.PostRenderers = slices.DeleteFunc(without.Spec.PostRenderers, isOurs)
+	stream, err := Steps(without, rendered)
+	if err != nil {
+		fix := "correct its spec.postRenderers, or the chart"
+		if strings.Contains(err.Error(), "already registered id") {
+			fix = "if an object is there as a hook, too, set spec.postRenderStrategy: separate; else take one of the two out"
+		}
+		return nil, hr.fault("helm-controller would fail to post-render it: "+err.Error(), fix)
+	}
+	return stream, nil
+}
+
+// plan turns the plan of a release into what is to be written.
+func (r *run) plan(hr *release, plan *engine.Plan, content content, out *outcome) error {
+	r.skipped = map[engine.ObjectName]bool{}
+	entry, err := r.postRenderer(hr, plan, content.parents)
+	if err != nil {
+		return err
+	}
+	companions, err := r.companions(hr, plan)
+	if err != nil {
+		return err
+	}
+	out.entry, out.companions = entry, companions
+	r.result.Releases = append(r.result.Releases, Release{hr.Namespace, hr.Name, hr.file, plan})
+	for _, f := range plan.Findings {
+		f.Source = hr.String() + ", " + hr.file
+		r.result.Findings = append(r.result.Findings, f)
+	}
+	r.warn(hr, out, content)
+	return nil
+}
+
+// content is what a rendered release holds, as far as it matters here.
+type content struct {
+	parents parents
+	// certificates are the names of its Certificates.
+	certificates []string
+}
+
+// contentOf looks through a stream that kustomize wrote.
+func contentOf(stream []byte) content {
+	var out content
+	for _, document := range postrender.Documents(stream) {
+		var value map[string]any
+		if yaml.Unmarshal(document, &value) != nil {
+			continue // the stream was rendered, so it is no concern of ours
+		}
+		metadata, _ := value["metadata"].(map[string]any)
+		if text(metadata, "annotations", "helm.sh/hook") != "" {
+			continue
+		}
+		group, _, _ := strings.Cut(text(value, "apiVersion"), "/")
+		switch kind := value["kind"]; {
+		case group == engine.GatewayGroup && (kind == engine.KindGateway || kind == engine.KindListenerSet):
+			out.parents = append(out.parents, value)
+		case group == engine.CertManagerGroup && kind == engine.KindCertificate:
+			out.certificates = append(out.certificates, text(metadata, "name"))
+		}
+	}
+	return out
+}
+
+// find notes a finding about a HelmRelease.
+func (r *run) find(severity engine.Severity, code string, hr *release, message string) {
+	r.result.Findings = append(r.result.Findings, engine.Finding{
+		Severity: severity, Code: code, Object: hr.String(), Source: hr.file, Message: message,
+	})
+}
