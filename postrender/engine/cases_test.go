@@ -170,8 +170,16 @@ func printListeners(b *strings.Builder, listeners []Listener) {
 		if l.secretName != "" {
 			fmt.Fprintf(b, " secret %s", placedName(l.secretNamespace, l.secretName))
 		}
-		b.WriteString("\n")
+		b.WriteString(because(l.Action, l.object, l.Reason) + "\n")
 	}
+}
+
+// because is the reason why what nothing claims goes, or stays as it is.
+func because(action Action, object map[string]any, reason string) string {
+	if action != Remove && object == nil {
+		return ""
+	}
+	return ", " + reason
 }
 
 // printPlan prints a plan a line an entry.
@@ -186,7 +194,7 @@ func printPlan(p *Plan) string {
 		printListeners(&b, g.Listeners)
 	}
 	for _, c := range p.Certificates {
-		fmt.Fprintf(&b, "certificate %s %s %s %s/%s\n", c.Action, placedName(c.Namespace, c.Name), strings.Join(c.DNSNames, ","), c.IssuerRef.Kind, c.IssuerRef.Name)
+		fmt.Fprintf(&b, "certificate %s %s %s %s/%s%s\n", c.Action, placedName(c.Namespace, c.Name), strings.Join(c.DNSNames, ","), c.IssuerRef.Kind, c.IssuerRef.Name, because(c.Action, c.object, c.Reason))
 	}
 	for _, g := range p.Grants {
 		fmt.Fprintf(&b, "grant %s %s from %s to %s\n", g.Action, placedName(g.Namespace, g.Name), strings.Join(g.From, ","), g.Secret)

@@ -263,7 +263,7 @@ func (r *run) unclaimedCertificate(placed Placed, old *Certificate, inUse map[Ob
 	if old.Namespace == "" && usedSomewhere(old.SecretName, inUse) {
 		r.errs = append(r.errs, r.needNamespace(&old.Meta, "whether a listener still names its Secret depends on the namespace of the release"))
 	}
-	plan := CertificatePlan{Placed: placed, DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: unclaimed, object: old.Object}
+	plan := CertificatePlan{Placed: placed, DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: r.unclaimed(), object: old.Object}
 	if user := inUse[ObjectName{old.Namespace, old.SecretName}]; user != "" && r.taken.by(&old.Meta, old.SecretName) == no {
 		plan.Action, plan.Reason = Keep, user+" names its Secret"
 	}
@@ -325,7 +325,13 @@ func (g *gateway) named(c *Certificate) bool {
 	return slices.ContainsFunc(c.DNSNames, func(name string) bool { return c.Name == CertificateName(g.Kind, g.Name, name) })
 }
 
-const unclaimed = "nothing in the release claims it"
+// unclaimed is why what nobody asks for goes.
+func (r *run) unclaimed() string {
+	if r.snapshot.Complete {
+		return "no route or Certificate claims it"
+	}
+	return "nothing in the release claims it"
+}
 
 // placeLike is the place of an object that stands in the input.
 func (g *gateway) placeLike(m *Meta) Placed {

@@ -64,7 +64,7 @@ func (r *run) planGrants() {
 	for _, old := range before {
 		for _, g := range r.byLabel[old.Labels[LabelFor]] {
 			if !g.policy.noRemovals && len(old.To) == 1 && old.Name == grantName(g.Kind, g.Name, old.To[0].Name) {
-				r.grants = append(r.grants, Grant{Placed: g.placeLike(&old.Meta), From: []string{}, Action: Remove, Reason: unclaimed})
+				r.grants = append(r.grants, Grant{Placed: g.placeLike(&old.Meta), From: []string{}, Action: Remove, Reason: r.unclaimed()})
 				break
 			}
 		}

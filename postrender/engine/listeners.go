@@ -264,7 +264,7 @@ func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 // stale decides about a listener of ours that no claim asks for.
 func (r *run) stale(g *gateway, old SourceListener, remaining []Listener) Listener {
 	l := Listener{Name: old.Name, Hostname: old.Hostname, Port: old.Port, Protocol: old.Protocol, Mode: old.TLSMode,
-		AllowedRoutes: map[string]any{}, Action: Remove, Reason: unclaimed}
+		AllowedRoutes: map[string]any{}, Action: Remove, Reason: r.unclaimed()}
 	reason := r.keptBy(g, old, remaining)
 	if g.policy.noRemovals {
 		reason = "the policy holds a key that is not known here"

@@ -177,7 +177,11 @@ func (s *manifests) loses(plan *Plan, parent string, l map[string]any, after []m
 		if text(ref, "sectionName") == l["name"] {
 			return keyOf(route) + " pins it"
 		}
-		for _, raw := range texts(below(route, "spec"), "hostnames") {
+		asked := texts(below(route, "spec"), "hostnames")
+		if len(asked) == 0 && text(l, "protocol") == "HTTPS" && !redirects(route) {
+			asked = []string{text(l, "hostname")}
+		}
+		for _, raw := range asked {
 			hostname := normalOr(raw)
 			met := intersection(text(l, "hostname"), hostname)
 			if met == "" || s.takes(parent, l, route, ref, met) != "" || refusedByPolicy(plan, route, ref, hostname, l) {
@@ -190,6 +194,11 @@ func (s *manifests) loses(plan *Plan, parent string, l map[string]any, after []m
 		}
 	}
 	return ""
+}
+
+func redirects(route map[string]any) bool {
+	rules := entries(below(route, "spec"), "rules")
+	return len(rules) == 1 && rules[0]["filters"] != nil
 }
 
 func parentOf(route, ref map[string]any) string {

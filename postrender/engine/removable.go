@@ -7,8 +7,9 @@ import (
 
 // keptBy says why a listener of ours that no claim asks for is not removable,
 // or "": a route pins it by name, or a route's wildcard, or the hostname of a
-// route that opted out, would lose service. Only a complete snapshot shows who
-// uses a listener; a release's own is simply rendered again.
+// route that opted out, or a route that serves whatever its listeners answer,
+// would lose service. Only a complete snapshot shows who uses a listener; a
+// release's own is simply rendered again.
 func (r *run) keptBy(g *gateway, old SourceListener, remaining []Listener) string {
 	if !r.snapshot.Complete || g.replaced(old, nil) || g.Yielded[old.Hostname] != "" {
 		return ""
@@ -36,6 +37,9 @@ func (r *run) keptByRoute(g *gateway, a attachment, old SourceListener, others [
 	case a.ref.SectionName != "" || (a.ref.Port != 0 && a.ref.Port != old.Port):
 		return ""
 	}
+	if old.Protocol == "HTTPS" && a.route.servesAny() && r.onlyBy(g, a.route, old, old.Hostname, others) {
+		return fmt.Sprintf("%s names no hostname, so it would lose %s", &a.route.Meta, old.Hostname)
+	}
 	for _, raw := range a.route.Hostnames {
 		if r.wouldLose(g, a.route, old, normalOr(raw), others) {
 			return fmt.Sprintf("%s would lose %s", &a.route.Meta, old.Hostname)
@@ -43,6 +47,11 @@ func (r *run) keptByRoute(g *gateway, a attachment, old SourceListener, others [
 	}
 	return ""
 }
+
+// servesAny says whether a route serves every hostname of the listeners that it
+// attaches to. A redirect to https is for those that end no TLS, which the policy
+// alone asks for.
+func (r *Route) servesAny() bool { return len(r.Hostnames) == 0 && !r.RedirectsToHTTPS }
 
 // others returns the listeners that stay when one goes.
 func (g *gateway) others(name string, remaining []Listener) []SourceListener {
@@ -69,6 +78,12 @@ func (r *run) wouldLose(g *gateway, route *Route, old SourceListener, hostname s
 	case !isWildcard(hostname) || hostname == old.Hostname || !covers(hostname, old.Hostname):
 		return false
 	}
+	return r.onlyBy(g, route, old, lost, others)
+}
+
+// onlyBy says whether a listener serves a hostname to a route, and no other on
+// its port would.
+func (r *run) onlyBy(g *gateway, route *Route, old SourceListener, lost string, others []SourceListener) bool {
 	uses := func(l SourceListener) bool {
 		return l.Port == old.Port && covers(l.Hostname, lost) && admitsKind(&l, route.Kind) && r.admitsNamespace(g, &l, route.Namespace) != no
 	}
