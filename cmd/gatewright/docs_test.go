@@ -15,15 +15,21 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/gatewright/gatewright/jobs/clustertest"
 )
 
 const repository = "../.."
+
+// clusterPage is the page whose commands need a cluster: the real API server of
+// the tests.
+const clusterPage = "jobs/README.md"
 
 // TestDocs runs the commands that the pages show, each page in a folder of its
 // own that holds what a clone of the repository holds after make build tools.
 // UPDATE=1 rewrites what the pages show, and fails so that it is looked at.
 func TestDocs(t *testing.T) {
-	for _, page := range []string{"README.md", "postrender/README.md", "CONTRIBUTING.md"} {
+	for _, page := range []string{"README.md", "postrender/README.md", "CONTRIBUTING.md", clusterPage} {
 		t.Run(page, func(t *testing.T) { runPage(t, page) })
 	}
 }
@@ -43,6 +49,9 @@ func runPage(t *testing.T, name string) {
 	}
 	updated := string(text)
 	clone := newClone(t)
+	if name == clusterPage {
+		clone.reachCluster(t)
+	}
 	for _, s := range slices.Backward(clone.takeAll(t, name, steps)) {
 		updated = rewrite(updated, s.step, s.got)
 	}
@@ -86,7 +95,16 @@ func (c clone) takeAll(t *testing.T, page string, steps []step) []outdated {
 }
 
 // clone is a folder that looks like a clone of the repository.
-type clone struct{ dir string }
+type clone struct{ dir, kubeconfig string }
+
+// reachCluster starts the API server and puts kubectl in reach.
+func (c *clone) reachCluster(t *testing.T) {
+	t.Helper()
+	env := clustertest.Start(t)
+	c.kubeconfig = env.Kubeconfig
+	link(t, env.Program(t, "kubectl"), filepath.Join(c.dir, "bin", "kubectl"))
+	link(t, filepath.Join(repository, "charts"), filepath.Join(c.dir, "charts"))
+}
 
 func newClone(t *testing.T) clone {
 	t.Helper()
@@ -100,7 +118,7 @@ func newClone(t *testing.T) clone {
 	for _, major := range []string{"3", "4"} {
 		link(t, filepath.Join(repository, ".cache/bin/helm"+major), filepath.Join(dir, ".helm"+major, "helm"))
 	}
-	return clone{dir}
+	return clone{dir: dir, kubeconfig: os.DevNull}
 }
 
 func link(t *testing.T, from, to string) {
@@ -146,7 +164,7 @@ func (c clone) environment(helm4 bool) []string {
 	if helm4 {
 		major = "4"
 	}
-	env := []string{"HOME=" + c.dir, "KUBECONFIG=" + os.DevNull}
+	env := []string{"HOME=" + c.dir, "KUBECONFIG=" + c.kubeconfig}
 	for _, name := range []string{"CONFIG", "CACHE", "DATA"} {
 		env = append(env, "HELM_"+name+"_HOME="+filepath.Join(c.dir, ".helm"+major, name))
 	}

@@ -15,16 +15,22 @@ import (
 
 	"github.com/gatewright/gatewright/cmd/internal/cli"
 	"github.com/gatewright/gatewright/cmd/internal/scripttest"
+	"github.com/gatewright/gatewright/jobs/clustertest"
 )
 
 // TestMain installs the program, and a stand-in for gatewright-full that knows
 // how to hand back a chart's request, as commands for the scripts.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){
+	testscript.Main(withCluster{m}, map[string]func(){
 		"gatewright":      main,
 		"gatewright-full": standIn,
 	})
 }
+
+// withCluster ends the API server with the tests, if one of them started it.
+type withCluster struct{ *testing.M }
+
+func (w withCluster) Run() int { return clustertest.Run(w.M) }
 
 // standIn prints the request to stderr. It renders the file rendered.yaml of the
 // chart, and takes the kubeconfig for the snapshot; the context "down" fails.
