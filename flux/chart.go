@@ -176,8 +176,8 @@ func (r *run) ociRepository(hr *release, o *object) (Chart, error) {
 	}
 	// Of several the digest counts, then the range, then the tag.
 	chart := Chart{Ref: spec.URL, Version: cmp.Or(spec.Ref.SemVer, spec.Ref.Tag), Digest: spec.Ref.Digest, PlainHTTP: spec.Insecure}
-	if chart.Version == "latest" || spec.Ref.Digest == "" && chart.Version == "" {
-		return chart, hr.fault(o.key.String()+" names no version of the chart", "give it ref.tag, ref.semver or ref.digest")
+	if chart.Digest == "" {
+		chart.Version = cmp.Or(chart.Version, "latest")
 	}
 	if spec.SecretRef != nil {
 		r.credentials(hr, &chart, key{kindSecret, o.namespace, spec.SecretRef.Name})
