@@ -107,7 +107,7 @@ func (s *sweep) heldCertificate(c engine.CertificatePlan) string {
 	case s.unprovable != "":
 		return s.unprovable
 	case !s.reading.serves(engine.KindListenerSet) && !ofGateway(c):
-		return "ListenerSets are not served now, and it may be for one"
+		return "the server " + unserved + " ListenerSets now, and it may be for one"
 	}
 	for _, p := range s.parents {
 		if p.gateway() == c.Gateway {
@@ -137,7 +137,7 @@ func ofGateway(c engine.CertificatePlan) bool {
 func (s *sweep) secretUser(c engine.CertificatePlan) string {
 	secret := engine.ObjectName{Namespace: c.Namespace, Name: c.SecretName}
 	if !s.reading.complete(kindIngress) {
-		return "Ingresses cannot be read, and one may name its Secret"
+		return "Ingresses " + unreadable + ", and one may name its Secret"
 	}
 	if user := s.reading.IngressSecrets[secret]; user != "" {
 		return user + " names its Secret"
@@ -199,10 +199,13 @@ func (s *sweep) ripeCertificates() map[engine.ObjectName]bool {
 func (s *sweep) removeCertificates(ctx context.Context, first map[engine.ObjectName]bool) {
 	resource, _ := s.reading.resource(engine.KindCertificate)
 	w := &objectWriter{cluster: s.cluster, dryRun: s.dryRun()}
-	second := s.ripeCertificates()
 	for _, c := range s.plan.Certificates {
 		name := engine.ObjectName{Namespace: c.Namespace, Name: c.Name}
-		if !first[name] || !second[name] {
+		if !first[name] || c.Action != engine.Remove {
+			continue
+		}
+		if held := s.heldCertificate(c); held != "" {
+			s.report.certificate(c, held, nil)
 			continue
 		}
 		err := s.unlessDry(func() error { return w.remove(ctx, resource, name, s.reading.Certificates[name]) })

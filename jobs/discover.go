@@ -147,15 +147,15 @@ var definitions = []string{
 }
 
 // Terminating returns the CustomResourceDefinitions of the kinds that the engine
-// needs which are being deleted, and all their objects with them. Those that do
-// not exist are not among them.
-func (c *Cluster) Terminating(ctx context.Context) ([]string, error) {
-	var names []string
+// needs which are being deleted, and all their objects with them, and those that
+// do not exist.
+func (c *Cluster) Terminating(ctx context.Context) (terminating, absent []string, err error) {
 	for _, name := range definitions {
 		at := request{path: "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/" + name, accept: acceptMetadata}
 		var answer metav1.PartialObjectMetadata
 		err := c.get(ctx, at, &answer)
 		if isNoObject(err, name) {
+			absent = append(absent, name)
 			continue
 		}
 		if err == nil && (answer.Kind != "PartialObjectMetadata" || answer.Name != name) {
@@ -163,11 +163,11 @@ func (c *Cluster) Terminating(ctx context.Context) ([]string, error) {
 		}
 		if err != nil {
 			fix := fixOf(err, "get", "customresourcedefinitions.apiextensions.k8s.io", "")
-			return nil, &readError{what: "CustomResourceDefinition " + name, path: at.path, err: err, fix: fix}
+			return nil, nil, &readError{what: "CustomResourceDefinition " + name, path: at.path, err: err, fix: fix}
 		}
 		if answer.DeletionTimestamp != nil {
-			names = append(names, name)
+			terminating = append(terminating, name)
 		}
 	}
-	return names, nil
+	return terminating, absent, nil
 }

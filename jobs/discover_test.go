@@ -157,8 +157,9 @@ func TestTerminating(t *testing.T) {
 		}
 		return s
 	}
-	got, err := serve(t).cluster(t, nil).Terminating(t.Context())
-	if diff := cmp.Diff([]string{"httproutes.gateway.networking.k8s.io"}, got); diff != "" || err != nil {
+	got, absent, err := serve(t).cluster(t, nil).Terminating(t.Context())
+	want := [][]string{{"httproutes.gateway.networking.k8s.io"}, definitions[:1]}
+	if diff := cmp.Diff(want, [][]string{got, absent}); diff != "" || err != nil {
 		t.Errorf("error %v (-want +got):\n%s", err, diff)
 	}
 	for _, f := range faults {
@@ -168,7 +169,7 @@ func TestTerminating(t *testing.T) {
 		t.Run(f.name, func(t *testing.T) {
 			s := serve(t)
 			s.fault = at(crds+"/gateways.gateway.networking.k8s.io", "", f.serve)
-			_, err := s.cluster(t, nil).Terminating(t.Context())
+			_, _, err := s.cluster(t, nil).Terminating(t.Context())
 			if err == nil || !strings.Contains(err.Error(), "gateways.gateway.networking.k8s.io: GET ") {
 				t.Errorf("error %v", err)
 			}

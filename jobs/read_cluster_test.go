@@ -264,10 +264,10 @@ func TestReadWithRole(t *testing.T) {
 			}
 		})
 	}
-	if _, err := c.Terminating(t.Context()); err == nil || !strings.Contains(err.Error(), "grant the verb get on customresourcedefinitions") {
+	if _, _, err := c.Terminating(t.Context()); err == nil || !strings.Contains(err.Error(), "grant the verb get on customresourcedefinitions") {
 		t.Errorf("error %v", err)
 	}
-	if names, err := connect(t, env.Config).Terminating(t.Context()); err != nil || names != nil {
+	if names, _, err := connect(t, env.Config).Terminating(t.Context()); err != nil || names != nil {
 		t.Errorf("terminating are %v, %v", names, err)
 	}
 	var out bytes.Buffer

@@ -21,6 +21,9 @@ const (
 	pageSize = 500
 	// restarts is how often a list may begin anew because the server forgot it.
 	restarts = 3
+	// emptyPages is how many pages without an object may follow one another: the
+	// server may give some, and what gives nothing else is no list.
+	emptyPages = 20
 )
 
 // sink takes the objects of one kind. What was added since begin counts from
@@ -87,7 +90,7 @@ func (l *lister) attempt(ctx context.Context, path, namespace string) error {
 		return err
 	}
 	l.pending = 0
-	version, token := "", ""
+	version, token, empty := "", "", 0
 	for {
 		page, err := l.page(ctx, path, token)
 		if err != nil {
@@ -103,8 +106,11 @@ func (l *lister) attempt(ctx context.Context, path, namespace string) error {
 			l.committed += l.pending
 			return l.sink.commit()
 		}
-		if page.Metadata.Continue == token {
-			return &answerError{"the list continues with the same page forever"}
+		if empty++; len(page.Items) > 0 {
+			empty = 0
+		}
+		if page.Metadata.Continue == token || empty == emptyPages {
+			return &answerError{"the list continues forever and holds nothing more"}
 		}
 		version, token = page.Metadata.ResourceVersion, page.Metadata.Continue
 	}

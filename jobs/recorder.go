@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/gatewright/gatewright/jobs/report"
@@ -122,7 +121,7 @@ func (r *recorder) stale(p *parent, removals []removal) {
 	for i := range removals {
 		if held := removals[i].held; held != "" {
 			r.listener(p, &removals[i].listener, held, report.Held)
-			if strings.HasPrefix(held, tripped) {
+			if needsSomebody(held) {
 				r.problem(p.source.String(), held)
 			}
 		}
@@ -156,6 +155,9 @@ func (r *recorder) certificate(c engine.CertificatePlan, held string, err error)
 		r.object(engine.KindCertificate, name, c.Action, c.Reason, err)
 	case c.Action == engine.Remove && held != "":
 		r.change(report.Change{Kind: engine.KindCertificate, Namespace: name.Namespace, Name: name.Name, Action: c.Action, Outcome: report.Held, Reason: held})
+		if needsSomebody(held) {
+			r.problem(fmt.Sprintf("%s %s/%s", engine.KindCertificate, name.Namespace, name.Name), held)
+		}
 	}
 }
 

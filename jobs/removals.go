@@ -63,7 +63,7 @@ func (s *sweep) removals(p *parent, state engine.State) []removal {
 func (s *sweep) unproven(p *parent, l engine.Listener, state engine.State) string {
 	for _, kind := range state.Claimants[l.Name] {
 		if !s.reading.serves(kind) {
-			return fmt.Sprintf("%ss claimed it, and the server does not serve that kind now", kind)
+			return fmt.Sprintf("%ss claimed it, and the server %s that kind now", kind, unserved)
 		}
 	}
 	source := p.listener(l.Name)
@@ -104,7 +104,7 @@ func (s *sweep) heldByFlux(p *parent) string {
 	release, found := s.reading.HelmReleases[name]
 	switch {
 	case !found && !s.reading.complete(kindHelmRelease):
-		return fmt.Sprintf("HelmRelease %s/%s renders it and cannot be read", name.Namespace, name.Name)
+		return fmt.Sprintf("HelmRelease %s/%s renders it and %s", name.Namespace, name.Name, unreadable)
 	case release.Suspended:
 		return fmt.Sprintf("HelmRelease %s/%s is suspended", name.Namespace, name.Name)
 	case release.Reconciling:
@@ -160,9 +160,19 @@ func (s *sweep) breaker(p *parent, removals []removal) []removal {
 	return removals
 }
 
-// tripped begins the reason of what the circuit breaker holds back: somebody has
-// to look.
-const tripped = "too many:"
+// tripped begins the reason of what the circuit breaker holds back. The others
+// are in the reasons of what is held back because nobody knows enough.
+const (
+	tripped    = "too many:"
+	unreadable = "cannot be read"
+	unserved   = "does not serve"
+)
+
+// needsSomebody says whether what holds a removal back is something that time
+// alone does not mend.
+func needsSomebody(held string) bool {
+	return strings.HasPrefix(held, tripped) || strings.Contains(held, unreadable) || strings.Contains(held, unserved)
+}
 
 // nextState is what the sweep remembers of a parent after this plan: marks of
 // listeners that have become stale, and none of those that are claimed again.

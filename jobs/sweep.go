@@ -106,7 +106,7 @@ func (s *sweep) look(ctx context.Context) error {
 	}
 	for _, kind := range []string{engine.KindHTTPRoute, engine.KindCertificate} {
 		if !reading.serves(kind) {
-			s.unprovable = fmt.Sprintf("the server does not serve %ss, so nobody knows what they asked for", kind)
+			s.unprovable = fmt.Sprintf("the server %s %ss, so nobody knows what they asked for", unserved, kind)
 		}
 	}
 	return s.think()
@@ -297,14 +297,20 @@ func (s *sweep) removeAfterSecondLook(ctx context.Context) *sweep {
 }
 
 // stands says whether the kinds that were read are there to stay: a
-// CustomResourceDefinition that is being deleted loses its objects one by one.
+// CustomResourceDefinition that is being deleted loses its objects one by one,
+// and one that is gone has lost them, maybe before they were read.
 func (s *sweep) stands(ctx context.Context) error {
-	terminating, err := s.cluster.Terminating(ctx)
+	terminating, absent, err := s.cluster.Terminating(ctx)
 	if err != nil {
 		return err
 	}
 	if len(terminating) > 0 {
 		return fmt.Errorf("the CustomResourceDefinition %s is being deleted, and its objects with it", strings.Join(terminating, ", "))
+	}
+	for _, k := range s.reading.Kinds {
+		if k.Served && slices.Contains(absent, k.Resource+"."+k.Group) {
+			return fmt.Errorf("%ss were read, and the CustomResourceDefinition %s.%s does not exist", k.Kind, k.Resource, k.Group)
+		}
 	}
 	return nil
 }
@@ -317,7 +323,9 @@ func (s *sweep) remove(ctx context.Context, first *sweep) {
 	s.removeCertificates(ctx, first.ripeCertificates())
 	s.removeRedirects(ctx, first.goneRedirects())
 	s.writeParents(ctx, func(p *parent, state engine.State) *application {
-		goes := ripe(s.removals(p, state))
+		removals := s.removals(p, state)
+		s.report.stale(p, removals)
+		goes := ripe(removals)
 		maps.DeleteFunc(goes, func(name string, _ bool) bool { return !first.goes[p.source.String()][name] })
 		s.goes[p.source.String()] = goes
 		for name := range goes {
