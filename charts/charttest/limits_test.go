@@ -9,6 +9,8 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
+
+	"github.com/gatewright/gatewright/jobs/clustertest"
 )
 
 const fromAll = `, attach: {from: All}`
@@ -58,8 +60,44 @@ func TestWhatAMissingRightKeeps(t *testing.T) {
 	s.wantHostnames("b.example.com")
 	s.sweep() // it marks the Certificate
 	s.without("delete", "certificates", 4)
-	if got := strings.Fields(s.cluster.Kubectl(t, "", "get", "certificates", "--namespace", s.infra, "-o", "name")); len(got) != 2 {
+	if got := s.names("certificates"); len(got) != 2 {
 		t.Errorf("certificates are %q, want those of both hostnames", got)
+	}
+}
+
+// Without rights on Secrets everything else is done, and the report says which
+// Secrets stay and what would let them go.
+func TestWithoutRightsOnSecrets(t *testing.T) {
+	for right, says := range map[string]string{
+		"list secrets": "SecretsKept", "patch secrets": "SecretsKept", "delete secrets": "SecretsKept",
+		"list pods": "cannot be read, and one may use it",
+	} {
+		t.Run(right, func(t *testing.T) {
+			verb, resource, _ := strings.Cut(right, " ")
+			s := newStory(t)
+			s.values("install", `{secretRetention: {enabled: true}}`, retention)
+			s.apply(gateway, route("a", "edge"), route("b", "edge"))
+			s.sweep()
+			s.issue()
+			s.cluster.Kubectl(t, "", "delete", "httproute", "a", "--namespace", s.infra)
+			s.change(func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule { return withhold(rules, verb, resource) })
+			var last clustertest.PodRun
+			for range 5 {
+				last = s.sweep()
+			}
+			s.wantHostnames("b.example.com")
+			if got := s.names("certificates"); len(got) != 1 {
+				t.Errorf("certificates are %q, want that of b.example.com alone", got)
+			}
+			if got := s.names("secrets"); len(got) != 2 {
+				t.Errorf("secrets are %q, want those of both hostnames", got)
+			}
+			for _, want := range []string{says, resource} {
+				if !strings.Contains(last.Stdout, want) {
+					t.Errorf("the report lacks %q:\n%s", want, last.Stdout)
+				}
+			}
+		})
 	}
 }
 
@@ -67,25 +105,37 @@ func TestWhatAMissingRightKeeps(t *testing.T) {
 // should.
 func (s story) without(verb, resource string, code int) {
 	s.t.Helper()
-	roles := s.cluster.Client.RbacV1().ClusterRoles()
-	role, err := roles.Get(s.t.Context(), s.namespace+":sweep-gatewright", metav1.GetOptions{})
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	before := role.Rules
-	role.Rules = withhold(before, verb, resource)
-	if role, err = roles.Update(s.t.Context(), role, metav1.UpdateOptions{}); err != nil {
-		s.t.Fatal(err)
-	}
+	var before []rbacv1.PolicyRule
+	s.change(func(rules []rbacv1.PolicyRule) []rbacv1.PolicyRule {
+		before = rules
+		return withhold(rules, verb, resource)
+	})
 	run := s.runPod(s.cronJob(s.t).Spec.JobTemplate.Spec.Template)
 	if run.Code != code || !strings.Contains(run.Stdout+run.Stderr, resource) || !strings.Contains(run.Message, resource) {
 		s.t.Errorf("without the right to %s %s the sweep ends with %d, want %d and the right:\n%s%s\ntermination message:\n%s",
 			verb, resource, run.Code, code, run.Stdout, run.Stderr, run.Message)
 	}
-	role.Rules = before
+	s.change(func([]rbacv1.PolicyRule) []rbacv1.PolicyRule { return before })
+}
+
+// change changes the rights of the release.
+func (s story) change(to func([]rbacv1.PolicyRule) []rbacv1.PolicyRule) {
+	s.t.Helper()
+	roles := s.cluster.Client.RbacV1().ClusterRoles()
+	role, err := roles.Get(s.t.Context(), s.namespace+":sweep-gatewright", metav1.GetOptions{})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	role.Rules = to(role.Rules)
 	if _, err := roles.Update(s.t.Context(), role, metav1.UpdateOptions{}); err != nil {
 		s.t.Fatal(err)
 	}
+}
+
+// names are those of the objects of a kind beside the Gateway.
+func (s story) names(kind string) []string {
+	s.t.Helper()
+	return strings.Fields(s.cluster.Kubectl(s.t, "", "get", kind, "--namespace", s.infra, "-o", "name"))
 }
 
 // withhold returns rules without one right.

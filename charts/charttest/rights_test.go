@@ -13,17 +13,19 @@ var features = map[string]feature{
 	"none":                 {values: `{` + none + `}`},
 	"redirects":            {values: `{` + none + `, redirects: {enabled: true}}`, policy: redirect, later: noRedirect},
 	"services":             {values: `{` + none + `, services: {read: true}}`, policy: served, later: served},
+	"retention":            {values: `{` + none + `, secretRetention: {enabled: true}}`, policy: retention, later: retention},
 	"flux":                 {values: `{` + none + `, flux: {enabled: true}}`},
-	"all":                  {values: `{` + all + `}`, policy: redirect + served, later: noRedirect + served},
-	"all in one namespace": {values: `{` + all + `, namespaces: [NS]}`, policy: redirect + served, later: noRedirect + served},
+	"all":                  {values: `{` + all + `}`, policy: redirect + served + retention, later: noRedirect + served + retention},
+	"all in one namespace": {values: `{` + all + `, namespaces: [NS]}`, policy: redirect + served + retention, later: noRedirect + served + retention},
 }
 
 const (
 	none       = `events: {enabled: false}`
-	all        = none + `, redirects: {enabled: true}, services: {read: true}, flux: {enabled: true}`
+	all        = none + `, redirects: {enabled: true}, services: {read: true}, secretRetention: {enabled: true}, flux: {enabled: true}`
 	redirect   = `, http: {listener: true, redirect: true}`
 	noRedirect = `, http: {listener: true, redirect: false}`
 	served     = `, withdraw: Served, passthrough: [{name: db, port: 443, hostname: "*.db.example.com"}]`
+	retention  = `, secretRetention: Delete`
 )
 
 // A hostname comes and goes again while the sweep runs as the ServiceAccount.
@@ -46,7 +48,7 @@ func TestRightsAreThoseUsed(t *testing.T) {
 // A dry run needs no right to write, and has none.
 func TestDryRunHasNoRightToWrite(t *testing.T) {
 	s := newStory(t)
-	s.tell(feature{values: `{dryRun: true, ` + all + `}`, policy: redirect + served, later: noRedirect + served})
+	s.tell(feature{values: `{dryRun: true, ` + all + `}`, policy: redirect + served + retention, later: noRedirect + served + retention})
 	if refused := sorted(s.recorder.refused); len(refused) > 0 {
 		t.Errorf("the dry run uses rights that the chart does not grant: %q", refused)
 	}

@@ -179,9 +179,10 @@ func (s story) issue() {
 		s.t.Fatal(err)
 	}
 	for _, certificate := range list.Items {
-		secret := corev1.Secret{Type: corev1.SecretTypeTLS, Data: map[string][]byte{"tls.crt": nil, "tls.key": nil}}
+		secret := corev1.Secret{Type: corev1.SecretTypeTLS, Data: map[string][]byte{"tls.crt": []byte("x"), "tls.key": []byte("x")}}
 		secret.APIVersion, secret.Kind = "v1", "Secret"
 		secret.Name, _, _ = unstructured.NestedString(certificate.Object, "spec", "secretName")
+		secret.Annotations = map[string]string{"cert-manager.io/certificate-name": certificate.GetName()}
 		secret.Labels, _, _ = unstructured.NestedStringMap(certificate.Object, "spec", "secretTemplate", "labels")
 		text, err := json.Marshal(secret)
 		if err != nil {
