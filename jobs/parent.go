@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -100,20 +101,25 @@ func (a *application) keepState() {
 	a.pending = len(a.changes)+len(a.gone) > 0
 }
 
-// listeners is base with some of the changes.
+// listeners is base with some of the changes. Each is in its place: the server
+// keeps the order of an apply, and another one would be a write.
 func (a *application) listeners(changes ...map[string]any) []any {
 	out := []any{}
-	changed := map[any]bool{}
+	pending := map[any]map[string]any{}
 	for _, change := range changes {
-		changed[change["name"]] = true
+		pending[change["name"]] = change
 	}
 	for _, l := range a.base {
-		if !changed[l["name"]] {
-			out = append(out, runtime.DeepCopyJSONValue(l))
+		if change := pending[l["name"]]; change != nil {
+			l = change
+			delete(pending, l["name"])
 		}
+		out = append(out, runtime.DeepCopyJSONValue(l))
 	}
 	for _, change := range changes {
-		out = append(out, runtime.DeepCopyJSONValue(change))
+		if pending[change["name"]] != nil {
+			out = append(out, runtime.DeepCopyJSONValue(change))
+		}
 	}
 	return out
 }
@@ -132,6 +138,18 @@ type outcome struct {
 	// which therefore was not written.
 	stateTaken string
 	refusals   []refusedListener
+	// after is the parent as the server answered last; nil if it was not asked.
+	after *unstructured.Unstructured
+}
+
+// same says whether a listener is as it was before: the fields in which it
+// differs from the plan are of others.
+func (o *outcome) same(before *engine.SourceListener) bool {
+	if o.after == nil || before == nil {
+		return false
+	}
+	listeners, _, _ := unstructured.NestedSlice(o.after.Object, "spec", "listeners")
+	return slices.ContainsFunc(listeners, func(l any) bool { return reflect.DeepEqual(l, any(before.Object)) })
 }
 
 // errChanged says that the object changed since it was read, so that it has to
@@ -232,6 +250,7 @@ func (w *applier) patch(ctx context.Context, a *application, listeners []any, ve
 	case err != nil:
 		return err
 	}
+	out.after = got
 	if len(w.dryRun) == 0 {
 		out.wrote = out.wrote || got.GetResourceVersion() != *version
 		*version = got.GetResourceVersion()

@@ -105,7 +105,7 @@ func (r *recorder) parent(a *application, out outcome, refused map[string]string
 	}
 	for _, change := range a.changes {
 		name, _ := change["name"].(string)
-		if l := p.planned(name); l != nil {
+		if l := p.planned(name); l != nil && (refused[name] != "" || !out.same(p.listener(name))) {
 			r.listener(p, l, cmp.Or(refused[name], l.Reason), r.outcome(err, refused[name]))
 		}
 	}
