@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
@@ -33,7 +34,16 @@ func (f *flux) put(r *release, args []string) error {
 		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
 			return err
 		}
-		if object.Object != nil {
+		switch {
+		case object.IsList():
+			err := object.EachListItem(func(item runtime.Object) error {
+				objects = append(objects, item.(*unstructured.Unstructured))
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		case object.Object != nil:
 			objects = append(objects, object)
 		}
 	}
