@@ -20,18 +20,12 @@ import (
 // peak-MB the most that the process had at a time, the fake server included,
 // which makes its answers while it sends them.
 func BenchmarkRead(b *testing.B) {
-	const gateways, hostnames = 1000, 30_000
-	s := newFakeServer(b, "")
-	big := &bigServer{perGateway: hostnames / gateways, counts: map[string]int{
-		lists["Gateway"]: gateways, lists["HTTPRoute"]: hostnames, lists["Certificate"]: hostnames, lists["Namespace"]: 100,
-	}}
-	s.fault = big.serve
-	c := s.cluster(b, nil)
+	c, big := bigCluster(b)
 	for b.Loop() {
 		done, peak := make(chan bool), make(chan uint64)
 		go watchMemory(done, peak)
 		reading, err := c.Read(b.Context(), ReadOptions{})
-		if err != nil || !reading.Snapshot.Complete || len(reading.Snapshot.Certificates) != hostnames {
+		if err != nil || !reading.Snapshot.Complete || len(reading.Snapshot.Certificates) != bigHostnames {
 			b.Fatalf("reading %+v, %v", reading.Kinds, err)
 		}
 		close(done)
@@ -42,6 +36,42 @@ func BenchmarkRead(b *testing.B) {
 		big.sent = 0
 		runtime.KeepAlive(reading)
 	}
+}
+
+// BenchmarkWriteSnapshot writes the same cluster to a file.
+func BenchmarkWriteSnapshot(b *testing.B) {
+	c, _ := bigCluster(b)
+	b.Setenv("TMPDIR", b.TempDir())
+	for b.Loop() {
+		done, peak := make(chan bool), make(chan uint64)
+		go watchMemory(done, peak)
+		var size counter
+		if _, err := c.WriteSnapshot(b.Context(), &size, ReadOptions{}, false); err != nil {
+			b.Fatal(err)
+		}
+		close(done)
+		b.ReportMetric(float64(<-peak)/1e6, "peak-MB")
+		b.ReportMetric(float64(size)/1e6, "written-MB")
+	}
+}
+
+// counter counts what is written to it.
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) {
+	*c += counter(len(p))
+	return len(p), nil
+}
+
+const bigGateways, bigHostnames = 1000, 30_000
+
+func bigCluster(b *testing.B) (*Cluster, *bigServer) {
+	s := newFakeServer(b, "")
+	big := &bigServer{perGateway: bigHostnames / bigGateways, counts: map[string]int{
+		lists["Gateway"]: bigGateways, lists["HTTPRoute"]: bigHostnames, lists["Certificate"]: bigHostnames, lists["Namespace"]: 100,
+	}}
+	s.fault = big.serve
+	return s.cluster(b, nil), big
 }
 
 // heap is what is in use after a collection.

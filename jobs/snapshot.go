@@ -64,7 +64,8 @@ func writeSpools(w io.Writer, namespaces []string, results []kindResult) error {
 	return out.Flush()
 }
 
-// encode writes a document, indented as kubectl does.
+// encode writes a document, indented as kubectl does. An encoder for many
+// documents would keep all of them.
 func encode(w io.Writer, document any) error {
 	encoder := yaml.NewEncoder(w)
 	encoder.SetIndent(2)
@@ -93,7 +94,7 @@ func (s *spools) open(k kind) (sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	opened := &spool{kind: k, file: file, out: bufio.NewWriter(file)}
+	opened := &spool{file: file, out: bufio.NewWriter(file)}
 	s.all = append(s.all, opened)
 	return opened, nil
 }
@@ -110,7 +111,6 @@ func (s *spools) remove() error {
 
 // spool keeps the objects of one kind as documents of a file.
 type spool struct {
-	kind      kind
 	file      *os.File
 	out       *bufio.Writer
 	committed int64
