@@ -22,8 +22,11 @@ type conflict struct {
 }
 
 func (c conflict) String() string {
-	return fmt.Sprintf("%s on %s; its value is left as it is", c.message, strings.TrimPrefix(c.path, "."))
+	return fmt.Sprintf("%s on %s%s", c.message, strings.TrimPrefix(c.path, "."), keptAsIs)
 }
+
+// keptAsIs ends the reason of a listener of which another manager owns a field.
+const keptAsIs = "; its value is left as it is"
 
 const listenersField = `.spec.listeners[name="`
 

@@ -24,6 +24,8 @@ type ReadOptions struct {
 	Secrets bool
 	// Ingresses reads which Secrets the Ingresses name.
 	Ingresses bool
+	// Routes keeps the UIDs of all routes.
+	Routes bool
 	// Progress is called after each page with the number of objects of the kind
 	// so far, by one goroutine at a time. It may be nil.
 	Progress func(kind string, objects int)
@@ -54,6 +56,8 @@ type Reading struct {
 	IngressSecrets map[engine.ObjectName]string
 	// mentions are the Secrets of ours that Ingresses and issuers mention anywhere.
 	mentions mentions
+	// routes are the UIDs of routes, by kind and name.
+	routes map[objectKey]types.UID
 	// HelmReleases holds the HelmReleases that Gateways and ListenerSets say
 	// they come from, as far as they exist.
 	HelmReleases map[engine.ObjectName]HelmReleaseState

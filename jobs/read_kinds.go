@@ -41,6 +41,11 @@ func kindsOf(o ReadOptions) []kind {
 		{group: engine.CertManagerGroup, kind: engine.KindClusterIssuer, isCluster: true, keep: (*part).keepIssuer},
 		{kind: engine.KindNamespace, isCluster: true, metadata: true, keep: (*part).keepKnowledge},
 	}
+	for i, k := range kinds {
+		if o.Routes && slices.Contains([]string{engine.KindHTTPRoute, engine.KindGRPCRoute, engine.KindTLSRoute}, k.kind) {
+			kinds[i].keep = keepRoute(k.keep)
+		}
+	}
 	if o.Services {
 		kinds = append(kinds, kind{kind: engine.KindService, metadata: true, keep: (*part).keepKnowledge})
 	}

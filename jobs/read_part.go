@@ -27,6 +27,7 @@ type part struct {
 	identities map[engine.ObjectName]Identity
 	ingresses  map[engine.ObjectName]string
 	mentions   mentions
+	routes     map[objectKey]types.UID
 	releases   map[engine.ObjectName]HelmReleaseState
 	shared     *intern
 }
@@ -38,6 +39,7 @@ func newPart(shared *intern) *part {
 		identities: map[engine.ObjectName]Identity{},
 		ingresses:  map[engine.ObjectName]string{},
 		mentions:   mentions{},
+		routes:     map[objectKey]types.UID{},
 		releases:   map[engine.ObjectName]HelmReleaseState{},
 	}
 }

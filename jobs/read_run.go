@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
@@ -93,6 +95,7 @@ func newReading() *Reading {
 		Secrets:        map[engine.ObjectName]Identity{},
 		IngressSecrets: map[engine.ObjectName]string{},
 		mentions:       mentions{},
+		routes:         map[objectKey]types.UID{},
 		HelmReleases:   map[engine.ObjectName]HelmReleaseState{},
 	}
 }
@@ -110,6 +113,7 @@ func (r *Reading) take(results []kindResult) {
 			maps.Copy(r.HelmReleases, p.releases)
 			maps.Copy(r.IngressSecrets, p.ingresses)
 			maps.Copy(r.mentions, p.mentions)
+			maps.Copy(r.routes, p.routes)
 			if live := parents[result.Kind]; live != nil {
 				maps.Copy(live, p.parents)
 			}

@@ -28,8 +28,10 @@ type Options struct {
 	// MaxRemovals allows that many removals of one parent in one run; 0 leaves it
 	// to the circuit breaker.
 	MaxRemovals int
-	Yields      []Yield
-	DryRun      report.DryRun
+	// Events writes Events.
+	Events bool
+	Yields []Yield
+	DryRun report.DryRun
 	// Progress is told what the sweep is at. It may be nil.
 	Progress func(what string)
 	// Now is the clock.
@@ -59,6 +61,7 @@ func (c *Cluster) Sweep(ctx context.Context, o Options) (*report.Report, error) 
 		last = first.removeAfterSecondLook(ctx)
 	}
 	last.conclude()
+	last.tell(ctx, first)
 	return r.Report, ctx.Err()
 }
 
@@ -94,7 +97,7 @@ func (s *sweep) look(ctx context.Context) error {
 	s.progress("reading the cluster")
 	reading, err := s.cluster.Read(ctx, ReadOptions{
 		Namespaces: s.options.Namespaces, Services: s.options.Services, Ingresses: true,
-		Secrets:  s.options.Policies.RemovesSecrets(),
+		Secrets: s.options.Policies.RemovesSecrets(), Routes: s.options.Events,
 		Progress: func(kind string, objects int) { s.progress(fmt.Sprintf("reading %ss: %d", kind, objects)) },
 	})
 	if err != nil {

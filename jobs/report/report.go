@@ -29,6 +29,20 @@ type Report struct {
 	Problems []Problem        `json:"problems"`
 	// Writes counts what the API server stored.
 	Writes int `json:"writes"`
+	// Events counts those written, which Writes does not.
+	Events Events `json:"events,omitzero"`
+}
+
+// Events says what became of the Events of a run. None of it is an error.
+type Events struct {
+	Written int `json:"written"`
+	// Known is how many the API server has from an earlier run.
+	Known int `json:"known"`
+	// Left is how many were too many for one run.
+	Left int `json:"left"`
+	// Failed is how many could not be written, and Error why one of them.
+	Failed int    `json:"failed"`
+	Error  string `json:"error,omitempty"`
 }
 
 // Result is the outcome of a sweep in a word.

@@ -71,6 +71,11 @@ func sweepSummary(r *report.Report) string {
 	if refused := len(r.Refused); refused > 0 {
 		parts = append(parts, count(refused, "claim")+" refused")
 	}
+	if e := r.Events; e.Failed > 0 {
+		parts = append(parts, fmt.Sprintf("%s not written: %s", count(e.Failed, "Event"), e.Error))
+	} else if e.Left > 0 {
+		parts = append(parts, count(e.Left, "Event")+" too many for one run")
+	}
 	return strings.Join(parts, "; ")
 }
 
