@@ -98,7 +98,7 @@ func (r *run) warn(hr *release, out *outcome, content content) {
 // an order that cannot end before the release is there fails it.
 func (r *run) warnWait(hr *release, certificates []string) {
 	judged := slices.ContainsFunc(hr.Spec.HealthCheckExprs, func(c kustomize.CustomHealthCheck) bool { return c.Kind == engine.KindCertificate })
-	if len(certificates) == 0 || judged || hr.GetWaitStrategy() != v2.WaitStrategyPoller || hr.GetInstall().GetDisableWait() && hr.GetUpgrade().GetDisableWait() {
+	if len(certificates) == 0 || judged || hr.GetWaitStrategy() == v2.WaitStrategyLegacy || hr.GetInstall().GetDisableWait() && hr.GetUpgrade().GetDisableWait() {
 		return
 	}
 	r.find(engine.Warning, CodeWaitsForCertificates, hr, fmt.Sprintf("its release waits until the chart's own Certificates (%s) are ready, and an ACME order that needs the release in place never is; move them out of the release, or add to spec.healthCheckExprs one for cert-manager.io/v1 Certificate with current: \"true\"", strings.Join(certificates, ", ")))
