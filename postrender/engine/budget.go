@@ -15,6 +15,17 @@ const (
 	weeklyPerNames  = 5
 )
 
+// mostNames is how many names Let's Encrypt takes in one certificate.
+const mostNames = 100
+
+// lintNames finds a certificate that holds more names than Let's Encrypt takes.
+func (r *linter) lintNames(m *Meta, dnsNames []string, ref IssuerRef) {
+	if len(dnsNames) <= mostNames || !r.letsEncrypt(ref, m.Namespace) {
+		return
+	}
+	r.find(Warning, CodeTooManyNames, m, fmt.Sprintf("it holds %d names, and Let's Encrypt issues certificates of at most %d; name fewer childApexes, or use several Certificates", len(dnsNames), mostNames))
+}
+
 // tally counts the new certificates of one issuer by registered domain, and by
 // the set of their names.
 type tally struct{ domains, sets map[string]int }

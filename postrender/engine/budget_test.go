@@ -81,3 +81,21 @@ func TestRegisteredDomains(t *testing.T) {
 		}
 	}
 }
+
+// TestTooManyNames: an annotated Certificate of somebody else is counted too.
+func TestTooManyNames(t *testing.T) {
+	for count, want := range map[int]bool{mostNames: false, mostNames + 1: true} {
+		c := &Certificate{Meta: Meta{Kind: KindCertificate, Namespace: "infra", Name: "own", Annotations: map[string]string{AnnotationGateway: "edge"}}, SecretName: "own-tls"}
+		for i := range count {
+			c.DNSNames = append(c.DNSNames, fmt.Sprintf("n%d.example.com", i))
+		}
+		plan, err := Compute(&Snapshot{Certificates: []*Certificate{c}}, PolicySources{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := slices.ContainsFunc(plan.Findings, func(f Finding) bool { return f.Code == CodeTooManyNames && f.Object == c.String() })
+		if found != want {
+			t.Errorf("%d names: found %v, want %v", count, found, want)
+		}
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // claim is one hostname that one object asks one Gateway to serve.
@@ -25,6 +24,7 @@ type answer struct {
 	reason   string
 	message  string
 	listener string
+	about    string // the listener that a refusal speaks of
 }
 
 func accept(listener string) answer {
@@ -205,6 +205,7 @@ func (r *run) claimCertificates() {
 			continue
 		}
 		if target, annotated := gatewayOf(c); annotated {
+			r.oddAnnotations(c, target)
 			r.claimCertificate(c, target)
 		}
 	}
@@ -215,26 +216,6 @@ func (r *run) claimCertificates() {
 func isShimOwner(kind string) bool {
 	return kind == KindGateway || kind == KindListenerSet || kind == "Ingress"
 }
-
-// gatewayOf reads the annotations of both families: gatewright's own and the
-// alias of gateway-cert-operator.
-func gatewayOf(c *Certificate) (ObjectName, bool) {
-	if value := c.Annotations[AnnotationGateway]; value != "" {
-		namespace, name, found := strings.Cut(value, "/")
-		if !found {
-			namespace, name = c.Namespace, value
-		}
-		return ObjectName{namespace, name}, true
-	}
-	name := c.Annotations[aliasGatewayName]
-	return ObjectName{cmp.Or(c.Annotations[aliasGatewayNamespace], c.Namespace), name}, name != ""
-}
-
-const (
-	aliasGatewayName      = "gateway-cert-operator.io/gateway-name"
-	aliasGatewayNamespace = "gateway-cert-operator.io/gateway-namespace"
-	aliasListenerPort     = "gateway-cert-operator.io/listener-port"
-)
 
 func (r *run) claimCertificate(c *Certificate, target ObjectName) {
 	parent := Parent{Kind: KindGateway, Namespace: target.Namespace, Name: target.Name}

@@ -125,6 +125,12 @@ const (
 	CodeCertificateBudget = "CertificateBudget"
 	// CodeKeptAsIs: an error in a Gateway of a cluster keeps all of it as it is.
 	CodeKeptAsIs = "KeptAsIs"
+	// CodeTooManyNames: a Certificate has more names than Let's Encrypt takes.
+	CodeTooManyNames = "TooManyNames"
+	// CodeNoDNSNames: an annotated Certificate has no dnsNames.
+	CodeNoDNSNames = "NoDNSNames"
+	// CodeTwoAnnotations: the annotations of a Certificate disagree.
+	CodeTwoAnnotations = "TwoAnnotations"
 	// CodeIdenticalCertificates: more new certificates with the same names than
 	// Let's Encrypt issues in a week.
 	CodeIdenticalCertificates = "IdenticalCertificates"

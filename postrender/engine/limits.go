@@ -31,12 +31,16 @@ func (r *run) withinLimits(g *gateway, listeners []Listener) []Listener {
 }
 
 func (r *run) pastLimits(g *gateway, listeners []Listener) (overQuota, overLimit []excess) {
-	limit := g.policy.MaxListeners
-	if r.snapshot.Complete && g.Annotations[AnnotationRendered] != "" {
-		limit = max(limit-headroom, 0)
-	}
 	overQuota = r.overQuota(g, listeners)
-	return overQuota, r.overLimit(g, listeners, overQuota, limit)
+	return overQuota, r.overLimit(g, listeners, overQuota)
+}
+
+// keptFree is how many places are left to the release that renders the parent.
+func (r *run) keptFree(g *gateway) int {
+	if r.snapshot.Complete && g.Annotations[AnnotationRendered] != "" {
+		return min(headroom, g.policy.MaxListeners)
+	}
+	return 0
 }
 
 // excess is a listener past a limit: the answer to its claims, and, where a
@@ -90,7 +94,9 @@ func (r *run) quotaUndecided(g *gateway, listeners []Listener, quota int) {
 	}
 }
 
-func (r *run) overLimit(g *gateway, listeners []Listener, over []excess, limit int) []excess {
+func (r *run) overLimit(g *gateway, listeners []Listener, over []excess) []excess {
+	most, free := g.policy.MaxListeners, r.keptFree(g)
+	limit := most - free
 	if len(g.hand)+len(listeners) <= limit {
 		return nil
 	}
@@ -107,7 +113,11 @@ func (r *run) overLimit(g *gateway, listeners []Listener, over []excess, limit i
 		if len(g.hand)+ours <= limit || (r.snapshot.Complete && l.newness() == 0) {
 			continue
 		}
-		out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s has %d listeners, and %d is the limit; %s", g, len(g.hand)+ours-1, limit, g.roomier())})
+		reached := fmt.Sprintf("%d is the limit", limit)
+		if free > 0 {
+			reached = fmt.Sprintf("of the %d that it may have %d are kept free for its release", most, free)
+		}
+		out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s has %d listeners, and %s; %s", g, len(g.hand)+ours-1, reached, g.roomier())})
 	}
 	for i := range out {
 		out[i].err = gatewayError(g.Gateway, fmt.Sprintf("it would have %d listeners (%d hand-written, %d computed), and %d is the limit", len(g.hand)+ours, len(g.hand), ours, limit),

@@ -109,15 +109,19 @@ func (r *linter) challengeProblem(plain []*endpoint, c *CertificatePlan) string 
 func (r *linter) lintWildcards() {
 	for i := range r.certificates {
 		if c := &r.certificates[i]; c.Action != Remove {
-			r.lintWildcard(&Meta{Kind: KindCertificate, Namespace: c.Namespace, Name: c.Name}, c.DNSNames, c.IssuerRef)
+			m := &Meta{Kind: KindCertificate, Namespace: c.Namespace, Name: c.Name}
+			r.lintWildcard(m, c.DNSNames, c.IssuerRef)
+			r.lintNames(m, c.DNSNames, c.IssuerRef)
 		}
 	}
 	for _, c := range r.snapshot.Certificates {
 		if _, claims := gatewayOf(c); !claims || c.Known || c.Labels[LabelFor] != "" {
 			continue
 		}
-		ref := reader{object: c.Object, problem: new(string)}.child("spec").child("issuerRef")
-		r.lintWildcard(&c.Meta, c.DNSNames, IssuerRef{Group: ref.text("group"), Kind: ref.text("kind"), Name: ref.text("name")})
+		issuer := reader{object: c.Object, problem: new(string)}.child("spec").child("issuerRef")
+		ref := IssuerRef{Group: issuer.text("group"), Kind: issuer.text("kind"), Name: issuer.text("name")}
+		r.lintWildcard(&c.Meta, c.DNSNames, ref)
+		r.lintNames(&c.Meta, c.DNSNames, ref)
 	}
 }
 

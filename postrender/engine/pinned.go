@@ -43,14 +43,15 @@ type lateClaim struct {
 }
 
 // answerLater gives a verdict that is final, or one that waits for the listeners
-// of other claims: those that a pinned claim selects.
+// of other claims: those that a pinned claim selects. So does a refusal that
+// speaks of a listener which a limit may take out.
 func (r *run) answerLater(route *Route, g *gateway, c claim, a answer) {
 	i := slices.IndexFunc(g.hand, func(l SourceListener) bool { return l.Name == a.listener })
 	switch {
 	case a.accepted && i >= 0:
 		r.answerByHand(g, c, &g.hand[i])
 		return
-	case a.accepted || !c.pinned():
+	case a.accepted || (!c.pinned() && g.standingIndex(a.about) < 0):
 		r.verdict(c, a)
 		return
 	}
@@ -66,6 +67,9 @@ func (r *run) verdictsOfLate() {
 		for _, late := range g.late {
 			selected := slices.DeleteFunc(slices.Clone(listeners), func(l SourceListener) bool { return !late.selects(l.Name, l.Port) })
 			a := late.answer
+			if _, cut := g.overLimit[a.about]; cut {
+				a = r.standingAnswer(late.route, g, late.claim)
+			}
 			if len(selected) > 0 {
 				if other := r.bestAnswer(late.route, g, late.claim, selected); other.accepted || a.reason == ReasonNoMatchingParent {
 					a = other

@@ -121,15 +121,20 @@ func (r *run) redirect(g *gateway, listener string) Redirect {
 
 // plaintextRoutes warns of routes that a plain listener serves although the
 // policy sends its requests to https: unpinned ones that it admits, whose
-// hostname is more specific than the redirect.
+// hostname is more specific than the redirect. Our own plain listener, which is
+// for challenges, serves them without a redirect too.
 func (r *run) plaintextRoutes(g *gateway) {
-	l := g.redirecting()
+	l, redirects := g.redirecting(), ", before the redirect to https"
+	if plain := g.plain(); l == nil && plain != nil {
+		own := plain.asSource(g)
+		l, redirects = &own, ""
+	}
 	if l == nil {
 		return
 	}
 	for _, a := range g.attached {
 		if !a.route.RedirectsToHTTPS && a.ref.SectionName == "" && a.ref.Port == 0 && admitsKind(l, a.route.Kind) && r.admitsNamespace(g, l, a.route.Namespace) == yes {
-			r.find(Warning, CodePlaintextRoute, &a.route.Meta, fmt.Sprintf("listener %s of %s serves this route in plaintext too, before the redirect to https; set port: %d in its parentRef", l.Name, g, g.httpsPort))
+			r.find(Warning, CodePlaintextRoute, &a.route.Meta, fmt.Sprintf("listener %s of %s serves this route in plaintext too%s; set port: %d in its parentRef", l.Name, g, redirects, g.httpsPort))
 		}
 	}
 }

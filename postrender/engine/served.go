@@ -97,11 +97,14 @@ func (g *gateway) selectedBy(c claim) []SourceListener {
 	return slices.DeleteFunc(g.standAndHand(), func(l SourceListener) bool { return !c.selects(l.Name, l.Port) })
 }
 
-// standAndHand returns the hand-written and the standing listeners.
+// standAndHand returns the hand-written and the standing listeners, once that
+// is known without those past a limit.
 func (g *gateway) standAndHand() []SourceListener {
 	out := slices.Clone(g.hand)
 	for i := range g.standing {
-		out = append(out, g.standing[i].asSource(g))
+		if _, cut := g.overLimit[g.standing[i].Name]; !cut {
+			out = append(out, g.standing[i].asSource(g))
+		}
 	}
 	return out
 }
@@ -188,6 +191,7 @@ func (r *run) bestAnswer(route *Route, g *gateway, c claim, listeners []SourceLi
 		if a.accepted {
 			return a
 		}
+		a.about = listeners[i].Name
 		if worst.reason == "" || severity(a.reason) > severity(worst.reason) {
 			worst = a
 		}

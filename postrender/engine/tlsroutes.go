@@ -37,22 +37,24 @@ func pinOrNone(p Parent) string {
 }
 
 func (r *run) answerTLS(route *Route, g *gateway, c claim) {
-	listeners := g.selectedBy(c)
-	if len(listeners) == 0 {
-		switch {
-		case c.pinned():
-			r.answerLater(route, g, c, refuse(ReasonNoMatchingParent, "%s has no listener %s; %s", g, pin(c.parent), g.wayFor(route.Kind)))
-		default:
-			r.verdict(c, refuse(ReasonNotAllowed, "%s has no TLS listener for a TLSRoute; add the hostname to passthrough in its policy, or write a listener by hand (protocol TLS, tls.mode Passthrough)", g))
-		}
-		return
-	}
-	a := r.bestAnswer(route, g, c, listeners)
+	a := r.standingAnswer(route, g, c)
 	if i := g.standingIndex(a.listener); a.accepted && i >= 0 {
 		r.answerByStanding(g, c, &g.standing[i])
 		return
 	}
 	r.answerLater(route, g, c, a)
+}
+
+// standingAnswer is that of the listeners which claims do not make.
+func (r *run) standingAnswer(route *Route, g *gateway, c claim) answer {
+	listeners := g.selectedBy(c)
+	switch {
+	case len(listeners) > 0:
+		return r.bestAnswer(route, g, c, listeners)
+	case c.pinned():
+		return refuse(ReasonNoMatchingParent, "%s has no listener %s; %s", g, pin(c.parent), g.wayFor(route.Kind))
+	}
+	return refuse(ReasonNotAllowed, "%s has no TLS listener for a TLSRoute; add the hostname to passthrough in its policy, or write a listener by hand (protocol TLS, tls.mode Passthrough)", g)
 }
 
 // borrowed returns the hostnames of the TLS listeners that the route's
