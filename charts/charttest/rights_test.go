@@ -10,18 +10,18 @@ import (
 // features are sets of values that differ in the rights they grant, each with
 // the policy that makes use of them.
 var features = map[string]feature{
-	"none":                 {values: `{` + none + `}`},
-	"redirects":            {values: `{` + none + `, redirects: {enabled: true}}`, policy: redirect, later: noRedirect},
-	"services":             {values: `{` + none + `, services: {read: true}}`, policy: served, later: served},
-	"retention":            {values: `{` + none + `, secretRetention: {enabled: true}}`, policy: retention, later: retention},
-	"flux":                 {values: `{` + none + `, flux: {enabled: true}}`},
+	"default":              {values: `{}`},
+	"no events":            {values: `{events: {enabled: false}}`},
+	"redirects":            {values: `{redirects: {enabled: true}}`, policy: redirect, later: noRedirect},
+	"services":             {values: `{services: {read: true}}`, policy: served, later: served},
+	"retention":            {values: `{secretRetention: {enabled: true}}`, policy: retention, later: retention},
+	"flux":                 {values: `{flux: {enabled: true}}`},
 	"all":                  {values: `{` + all + `}`, policy: redirect + served + retention, later: noRedirect + served + retention},
 	"all in one namespace": {values: `{` + all + `, namespaces: [NS]}`, policy: redirect + served + retention, later: noRedirect + served + retention},
 }
 
 const (
-	none       = `events: {enabled: false}`
-	all        = none + `, redirects: {enabled: true}, services: {read: true}, secretRetention: {enabled: true}, flux: {enabled: true}`
+	all        = `redirects: {enabled: true}, services: {read: true}, secretRetention: {enabled: true}, flux: {enabled: true}`
 	redirect   = `, http: {listener: true, redirect: true}`
 	noRedirect = `, http: {listener: true, redirect: false}`
 	served     = `, withdraw: Served, passthrough: [{name: db, port: 443, hostname: "*.db.example.com"}]`
