@@ -216,37 +216,6 @@ func (s *sweep) since(before engine.State, listener string) time.Time {
 	return s.now.UTC().Truncate(time.Second)
 }
 
-// nextHolders notes who holds a hostname, and since when its holder does not
-// claim it. One that has been gone for the whole grace period is noted as long
-// as its listener is there, so that the listener is not taken for a holder's.
-func (s *sweep) nextHolders(p *parent, before engine.State, held map[string]string, after map[string]engine.Holder) {
-	for hostname, namespace := range held {
-		after[hostname] = engine.Holder{Namespace: namespace}
-	}
-	candidates := maps.Clone(before.Holders)
-	if candidates == nil {
-		candidates = map[string]engine.Holder{}
-	}
-	for hostname, namespace := range p.source.Holders {
-		if _, known := candidates[hostname]; !known {
-			candidates[hostname] = engine.Holder{Namespace: namespace}
-		}
-	}
-	for hostname, holder := range candidates {
-		if held[hostname] != "" {
-			continue
-		}
-		if holder.Gone == nil {
-			now := s.now.UTC().Truncate(time.Second)
-			holder.Gone = &now
-		}
-		live := slices.ContainsFunc(p.source.Listeners, func(l engine.SourceListener) bool { return l.Hostname == hostname && p.ours(&l) })
-		if live || s.now.Sub(*holder.Gone) < s.options.Grace {
-			after[hostname] = holder
-		}
-	}
-}
-
 // optionalKinds returns the kinds of claimants, which are "Kind namespace/name",
 // that a cluster may do without: the sweep does not remove anything where
 // HTTPRoutes or Certificates are not served.

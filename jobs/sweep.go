@@ -85,6 +85,8 @@ type sweep struct {
 	orphans []orphan
 	// secretUsers are the objects that name a Secret.
 	secretUsers map[engine.ObjectName][]string
+	// claimed are the claims of the plan, once they are asked for.
+	claimed map[claim]bool
 	// withoutCertificate are the Certificates that could not be written, so that
 	// no listener is added for them.
 	withoutCertificate map[string]bool
@@ -161,6 +163,7 @@ func (s *sweep) think() error {
 	s.parents = s.matchParents()
 	s.goes = map[string]map[string]bool{}
 	s.secretUsers = secretUsers(s.reading.Snapshot)
+	s.claimed = nil
 	return nil
 }
 
