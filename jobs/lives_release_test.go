@@ -80,7 +80,7 @@ func platformComesAndGoes(platform *release) {
 	platform.installed = false
 	platform.options.Gateways = nil // what belongs to no Gateway is for a sweep of all
 	platform.sweep()
-	platform.upgrade(withoutRoutes)
+	platform.upgrade(`{routes: {shop: [one.example.com]}}`) // which takes its Certificate over
 	platform.options.Gateways = everything
 	platform.sweep()
 	platform.has("http", "drei.example.com", "one.example.com")

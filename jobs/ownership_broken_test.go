@@ -1,5 +1,7 @@
 package jobs_test
 
+import "time"
+
 // brokenCases are about releases that go wrong.
 var brokenCases = []ownershipCase{
 	{
@@ -39,6 +41,11 @@ var brokenCases = []ownershipCase{
 		},
 	},
 	{
+		name:  "once-without-the-post-renderer-and-its-policy",
+		shows: "where the policy comes by a flag of the post-renderer, an upgrade without it takes the policy along: the sweep neither repairs nor removes anything until the next upgrade, which passes",
+		run:   withoutPolicy,
+	},
+	{
 		name:  "rollback",
 		shows: "a rollback to a revision that rendered a Certificate which the sweep has made since fails under Helm 3, whoever made it; an upgrade with the values of that revision does not",
 		run: func(r *release) {
@@ -64,4 +71,31 @@ var brokenCases = []ownershipCase{
 			r.quiet()
 		},
 	},
+}
+
+func withoutPolicy(r *release) {
+	flag := r.rendering("--issuer=ClusterIssuer/tests")
+	put := func(note string, args ...string) {
+		r.t.Helper()
+		if err := r.put(chart, `{policy: null, routes: {shop: [a.example.com]}, note: `+note+`}`, args...); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	put("first", flag...)
+	r.Apply(r.t, "me", r.namespace, r.named(`{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: EDGE-hand}, spec: {parentRefs: [{name: EDGE}], hostnames: [x.example.com]}}`))
+	r.sweep()
+	r.has("http", "a.example.com", "x.example.com")
+	put("bare")
+	left := []string{"http", "x.example.com"}
+	if r.how.patches {
+		left = []string{"http"}
+	}
+	r.has(left...)
+	r.quiet()
+	r.later(48 * time.Hour)
+	r.quiet()
+	put("again", flag...)
+	r.sweep()
+	r.has("http", "a.example.com", "x.example.com")
+	r.quiet()
 }

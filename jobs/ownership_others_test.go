@@ -3,6 +3,9 @@ package jobs_test
 import (
 	"encoding/json"
 	"strings"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/gatewright/gatewright/postrender/engine"
 )
@@ -13,6 +16,16 @@ var otherCases = []ownershipCase{
 		name:  "policy-is-input",
 		shows: "a policy that somebody annotates by hand is in nobody's way: the render writes what it was given into another annotation, and the sweep writes neither",
 		run:   policyIsInput,
+	},
+	{
+		name:  "one-namespace",
+		shows: "a listener that the sweep narrowed to one namespace is taken over where the chart's claim is of that namespace; the chart of another is refused where upgrades apply unforced",
+		run:   oneNamespace,
+	},
+	{
+		name:  "chart-listener-changed-by-hand",
+		shows: "what somebody forces into a listener of the chart is between that one and Helm; the sweep writes neither value",
+		run:   chartListenerChangedByHand,
 	},
 	{
 		name:  "companion-of-git",
@@ -118,4 +131,73 @@ spec:
 	if issuer != "other" {
 		r.t.Errorf("the issuer that Git asks for is %v", issuer)
 	}
+}
+
+func oneNamespace(r *release) {
+	const one = `policy: {hostnameOwnership: OneNamespace}`
+	r.upgrade(`{routes: {}, ` + one + `}`)
+	r.Apply(r.t, "me", r.namespace, r.named(`{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: EDGE-hand}, spec: {parentRefs: [{name: EDGE}], hostnames: [same.example.com]}}`))
+	r.other("theirs.example.com")
+	r.sweep()
+	r.has("http", "same.example.com", "theirs.example.com")
+	same, theirs := r.listener("same.example.com"), r.listener("theirs.example.com")
+
+	r.upgrade(`{routes: {shop: [same.example.com]}, ` + one + `}`)
+	if diff := gocmp.Diff(same, r.listener("same.example.com")); diff != "" {
+		r.t.Errorf("the listener changed (-sweep's +chart's):\n%s", diff)
+	}
+	r.sweep()
+	r.quiet()
+
+	err := r.tryUpgrade(`{routes: {shop: [same.example.com, theirs.example.com]}, ` + one + `}`)
+	if r.refuses(err, "allowedRoutes.namespaces") {
+		if diff := gocmp.Diff(theirs, r.listener("theirs.example.com")); diff != "" {
+			r.t.Errorf("the listener changed all the same (-before +after):\n%s", diff)
+		}
+	}
+	refused := map[string]string{}
+	for _, v := range r.sweep().Refused {
+		refused[v.Namespace] = v.Hostname + " " + v.Reason
+	}
+	loser := r.team
+	if !r.how.patches && !r.how.forced {
+		loser = r.namespace // the chart's route
+	}
+	if diff := gocmp.Diff(map[string]string{loser: "theirs.example.com " + engine.ReasonHostnameConflict}, refused); diff != "" {
+		r.t.Errorf("refused (-want +got):\n%s", diff)
+	}
+	r.later(25 * time.Hour)
+	r.quiet()
+	state, err := engine.ParseState(r.annotation(engine.AnnotationState))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	want := map[string]engine.Holder{"same.example.com": {Namespace: r.namespace}, "theirs.example.com": {Namespace: r.team}}
+	if diff := gocmp.Diff(want, state.Holders); diff != "" {
+		r.t.Errorf("holders (-want +got):\n%s", diff)
+	}
+}
+
+func chartListenerChangedByHand(r *release) {
+	r.upgrade(withA)
+	name := engine.ListenerName("a.example.com", 443)
+	r.Kubectl(r.t, r.named(`{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: EDGE}, spec: {gatewayClassName: test, listeners: [{name: `+name+`, port: 8443, protocol: HTTPS}]}}`),
+		"apply", "--server-side", "--force-conflicts", "--field-manager=somebody", "-n", r.namespace, "-f", "-")
+	r.sweep()
+	r.quiet()
+	err := r.tryUpgrade(`{routes: {shop: [a.example.com]}, note: next}`)
+	port, want := r.listener("a.example.com")["port"], int64(8443)
+	if r.how.forced {
+		want = 443
+	}
+	if port != want {
+		r.t.Errorf("the port is %v, want %d", port, want)
+	}
+	if unforcedApply := !r.how.forced && !r.how.patches; unforcedApply != (err != nil) {
+		r.t.Errorf("the upgrade: %v", err)
+	} else if err != nil && !strings.Contains(err.Error(), `conflict with "somebody"`) {
+		r.t.Error(err)
+	}
+	r.sweep()
+	r.quiet()
 }

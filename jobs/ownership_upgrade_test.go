@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -115,6 +116,7 @@ var upgradeCases = []ownershipCase{
 			r.upgrade(withB)
 			r.has("http", "b.example.com", "x.example.com")
 			r.quiet()
+			r.atRisk(false)
 		},
 	},
 	{
@@ -135,6 +137,7 @@ func listChanged(r *release) {
 	r.sweep()
 	r.other("x.example.com")
 	r.sweep() // y is stale from now on
+	r.atRisk(r.how.patches)
 	mark := r.annotation(engine.AnnotationState)
 	if !strings.Contains(mark, engine.ListenerName("y.example.com", 443)) {
 		r.t.Fatalf("no mark for y: %s", mark)
@@ -158,6 +161,15 @@ func listChanged(r *release) {
 		r.has("http", "a.example.com", "x.example.com", "y.example.com")
 	}
 	r.quiet()
+}
+
+// atRisk says whether the sweep warns of what the next upgrade takes along.
+func (r *release) atRisk(want bool) {
+	r.t.Helper()
+	got := slices.ContainsFunc(r.sweep().Findings, func(f engine.Finding) bool { return f.Code == jobs.CodeListenersAtRisk })
+	if got != want {
+		r.t.Errorf("the sweep warns: %v, want %v", got, want)
+	}
 }
 
 func placesLeftFree(r *release) {
