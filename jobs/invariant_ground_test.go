@@ -32,14 +32,15 @@ var (
 // ground is two namespaces, with what a sweep may write in them.
 type ground struct {
 	*world
-	other string
+	other  string
+	labels int // that were given to Gateways, so that each is new
 }
 
 func newGround(t *testing.T) *ground {
 	t.Helper()
 	w := newWorld(t)
 	w.now = w.now.Truncate(time.Second)
-	return &ground{w, w.Namespace(t)}
+	return &ground{world: w, other: w.Namespace(t)}
 }
 
 // apply applies manifests; NS and OTHER stand for the two namespaces.

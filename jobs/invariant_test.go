@@ -34,6 +34,8 @@ func TestInvariant(t *testing.T) {
 		g.disturbed(d, before)
 	}
 	g.undisturbed(before)
+	g.refreshed(before)
+	g.unknown(before)
 }
 
 // sample takes one of so many, others of each read.
@@ -71,7 +73,7 @@ func (g *ground) disturbed(d disturbance, before things) {
 	went := gone(before, g.things())
 	clean := err == nil && got.Result == report.Done
 	recovered := !d.lasts && clean && slices.Equal(went, stale)
-	unproven := slices.ContainsFunc(went, func(name string) bool { return !slices.Contains(d.spares(), name) })
+	unproven := !isSubset(went, d.spares())
 	switch {
 	case hits() == 0:
 		g.t.Errorf("%s: the fault struck nothing", d)
