@@ -97,6 +97,11 @@ bench: build tools
 	go run ./testdata/bench
 	go test ./postrender/engine -run '^$$' -bench . -benchtime 3x
 
+#? bench-cluster: what a sweep costs on a real API server with 30,000 routes, in some ten minutes (GATEWAYS=100 for a tenth)
+.PHONY: bench-cluster
+bench-cluster: cluster
+	go test ./jobs -run '^$$' -bench Scale -benchtime 1x -timeout 2h
+
 #? lint: gofmt, go vet, go mod tidy and staticcheck, without exceptions
 .PHONY: lint
 lint: .cache/bin/staticcheck
