@@ -3,6 +3,10 @@ package jobs
 import (
 	"fmt"
 	"strings"
+	"sync"
+	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 // world is one object of every kind that is read, at least.
@@ -132,4 +136,27 @@ spec: {hostnames: [h%05d.example.com], parentRefs: [{name: edge, namespace: infr
 `, i+1, i+1)
 	}
 	return b.String()
+}
+
+// parsed are the objects by stream: most servers hold the same.
+var parsed sync.Map
+
+// parse returns the objects of a stream, which servers share and do not change.
+func parse(t testing.TB, stream string) []map[string]any {
+	t.Helper()
+	if known, found := parsed.Load(stream); found {
+		return known.([]map[string]any)
+	}
+	var objects []map[string]any
+	for _, document := range strings.Split(stream, "\n---\n") {
+		var object map[string]any
+		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
+			t.Fatalf("%v in %s", err, document)
+		}
+		if len(object) > 0 {
+			objects = append(objects, object)
+		}
+	}
+	parsed.Store(stream, objects)
+	return objects
 }

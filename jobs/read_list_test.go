@@ -32,7 +32,7 @@ func TestReadBeginsExpiredListAnew(t *testing.T) {
 			if n := len(reading.Snapshot.Routes); !reading.Snapshot.Complete || n != 501 {
 				t.Errorf("complete %v with %d routes, want 501", reading.Snapshot.Complete, n)
 			}
-			if n := s.counts[lists["HTTPRoute"]]; n != 2*(restarts+1) {
+			if n := s.count(lists["HTTPRoute"]); n != 2*(restarts+1) {
 				t.Errorf("%d requests", n)
 			}
 		})

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/yaml"
 )
 
 // fakeServer answers GET requests for discovery, lists and objects as an API
@@ -66,14 +65,8 @@ func newFakeServer(t testing.TB, stream string) *fakeServer {
 	for _, r := range someResources {
 		s.serve(r)
 	}
-	for _, document := range strings.Split(stream, "\n---\n") {
-		var object map[string]any
-		if err := yaml.Unmarshal([]byte(document), &object); err != nil {
-			t.Fatalf("%v in %s", err, document)
-		}
-		if len(object) > 0 {
-			s.add(t, object)
-		}
+	for _, object := range parse(t, stream) {
+		s.add(t, object)
 	}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
@@ -140,6 +133,13 @@ func (s *fakeServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.discovery(w, steps)
+}
+
+// count is how often a path was asked for.
+func (s *fakeServer) count(path string) int {
+	s.mutex.Lock()
+	defer s.mutex.Unlock()
+	return s.counts[path]
 }
 
 // find takes a path apart: [api|apis GROUP] VERSION [namespaces NS] RESOURCE [NAME].

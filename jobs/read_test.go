@@ -137,7 +137,7 @@ func TestReadFollowsPages(t *testing.T) {
 	if n := len(reading.Snapshot.Routes); n != 1201 || reading.Snapshot.Routes[500].Hostnames[0] != "h00501.example.com" {
 		t.Errorf("%d routes", n)
 	}
-	if n := s.counts["/apis/gateway.networking.k8s.io/v1/httproutes"]; n != 3 {
+	if n := s.count(lists["HTTPRoute"]); n != 3 {
 		t.Errorf("%d requests for 3 pages", n)
 	}
 	for _, r := range s.requests {
