@@ -18,6 +18,7 @@ var coreResources = map[string]resource{
 	engine.KindService:   {version: "v1", name: "services"},
 	engine.KindSecret:    {version: "v1", name: "secrets"},
 	pods.kind:            {version: "v1", name: "pods"},
+	kindServiceAccount:   {version: "v1", name: "serviceaccounts"},
 }
 
 // served says what became known of one group.

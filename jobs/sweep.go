@@ -28,10 +28,10 @@ type Options struct {
 	// MaxRemovals allows that many removals of one parent in one run; 0 leaves it
 	// to the circuit breaker.
 	MaxRemovals int
-	// Events writes Events.
-	Events bool
-	Yields []Yield
-	DryRun report.DryRun
+	// Events writes Events, and Infrastructure reports what outlives its Gateway.
+	Events, Infrastructure bool
+	Yields                 []Yield
+	DryRun                 report.DryRun
 	// Progress is told what the sweep is at. It may be nil.
 	Progress func(what string)
 	// Now is the clock.
@@ -60,6 +60,7 @@ func (c *Cluster) Sweep(ctx context.Context, o Options) (*report.Report, error) 
 	if first.anythingGoes() {
 		last = first.removeAfterSecondLook(ctx)
 	}
+	last.reportInfrastructure(ctx)
 	last.conclude()
 	last.tell(ctx, first)
 	return r.Report, ctx.Err()

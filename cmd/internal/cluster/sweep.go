@@ -47,7 +47,7 @@ func optionsOf(request cli.SweepRequest) jobs.Options {
 	o := jobs.Options{
 		Policies: request.Policies, Gateways: request.Gateways, Namespaces: request.Namespaces, Services: request.Services,
 		Grace: request.Grace, Settle: request.Settle, MaxRemovals: request.MaxRemovals, DryRun: request.DryRun,
-		Events:   request.Events,
+		Events: request.Events, Infrastructure: request.Infrastructure,
 		Progress: request.Progress, Now: time.Now,
 	}
 	for _, y := range request.Yields {
