@@ -137,8 +137,8 @@ func TestInfrastructureUnread(t *testing.T) {
 }
 
 // Without the option nothing of it is asked for; with it, metadata alone, and
-// nothing is written.
-func TestInfrastructureIsAskedForMetadata(t *testing.T) {
+// Without the option nothing of it is asked for; with it, each kind is listed once.
+func TestInfrastructureRequests(t *testing.T) {
 	w := newInfrastructure(t)
 	record := &clustertest.Recorder{}
 	w.config = rest.CopyConfig(w.config)
