@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -156,28 +157,38 @@ func (g *ground) restore(before things) {
 	}
 }
 
-func (g *ground) remake(object *unstructured.Unstructured) {
-	g.t.Helper()
-	kind := map[string]schema.GroupVersionResource{
+func servedAs(object *unstructured.Unstructured) schema.GroupVersionResource {
+	return map[string]schema.GroupVersionResource{
 		engine.KindGateway: gateways, engine.KindListenerSet: listenerSets, engine.KindCertificate: certificates, engine.KindHTTPRoute: httpRoutes,
 	}[object.GetKind()]
+}
+
+func (g *ground) remake(object *unstructured.Unstructured) {
+	g.t.Helper()
+	kind := servedAs(object)
 	remade := &unstructured.Unstructured{Object: map[string]any{"spec": object.Object["spec"]}}
 	remade.SetGroupVersionKind(object.GroupVersionKind())
 	remade.SetName(object.GetName())
 	remade.SetLabels(object.GetLabels())
 	annotations := object.GetAnnotations()
 	stale := annotations["gatewright.dev/stale-since"]
+	if stale != "" {
+		stale = strconv.Quote(stale)
+	}
 	delete(annotations, "gatewright.dev/stale-since")
 	remade.SetAnnotations(annotations)
 	if kind == gateways || kind == listenerSets {
 		remade.SetLabels(nil)
-		remade.SetAnnotations(map[string]string{engine.AnnotationState: annotations[engine.AnnotationState]})
+		remade.SetAnnotations(nil)
+		if state := annotations[engine.AnnotationState]; state != "" {
+			remade.SetAnnotations(map[string]string{engine.AnnotationState: state})
+		}
 		remade.Object["spec"] = map[string]any{"listeners": oursOf(object)}
 	}
 	client := g.Dynamic.Resource(kind).Namespace(object.GetNamespace())
 	_, err := client.Apply(g.t.Context(), object.GetName(), remade, metav1.ApplyOptions{FieldManager: engine.FieldManager, Force: true})
-	if err == nil && stale != "" {
-		mark := []byte(`{"metadata": {"annotations": {"gatewright.dev/stale-since": "` + stale + `"}}}`)
+	if err == nil && kind == certificates {
+		mark := []byte(`{"metadata": {"annotations": {"gatewright.dev/stale-since": ` + cmp.Or(stale, "null") + `}}}`)
 		_, err = client.Patch(g.t.Context(), object.GetName(), "application/merge-patch+json", mark, metav1.PatchOptions{FieldManager: "gatewright-state"})
 	}
 	if err != nil {
