@@ -29,7 +29,7 @@ const clusterPage = "jobs/README.md"
 // own that holds what a clone of the repository holds after make build tools.
 // UPDATE=1 rewrites what the pages show, and fails so that it is looked at.
 func TestDocs(t *testing.T) {
-	for _, page := range []string{"README.md", "postrender/README.md", "CONTRIBUTING.md", clusterPage} {
+	for _, page := range []string{"README.md", "postrender/README.md", "CONTRIBUTING.md", "flux/README.md", "flux/migration.md", clusterPage} {
 		t.Run(page, func(t *testing.T) { runPage(t, page) })
 	}
 }
@@ -110,6 +110,9 @@ func newClone(t *testing.T) clone {
 	t.Helper()
 	dir := t.TempDir()
 	if err := os.CopyFS(filepath.Join(dir, "testdata"), os.DirFS(filepath.Join(repository, "testdata"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(dir, "flux/example"), os.DirFS(filepath.Join(repository, "flux/example"))); err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range []string{"Makefile", "bin/gatewright", "bin/gatewright-full", ".cache/bin/helm3", ".cache/bin/helm4", ".cache/bin/kustomize"} {

@@ -20,12 +20,12 @@ import (
 	"github.com/gatewright/gatewright/flux/facetest"
 )
 
-// asPostRenderer has this test program be gatewright, for Helm to run.
+// asPostRenderer has this test program be gatewright, for Helm and a shell to run.
 const asPostRenderer = "GATEWRIGHT_TEST_POST_RENDER"
 
 func TestMain(m *testing.M) {
 	if os.Getenv(asPostRenderer) != "" {
-		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.Program{}))
+		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.Program{Flux: Render}))
 	}
 	os.Exit(m.Run())
 }
