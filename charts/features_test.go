@@ -117,6 +117,51 @@ func ruleLines(scope, account string, rules []rbacv1.PolicyRule) []string {
 	return lines
 }
 
+// The page lists each right that a feature brings, and no other.
+func TestReadmeListsEveryRight(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(chart, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHelm(t, "helm4")
+	for value, values := range map[string]string{
+		"always":                  `{events: {enabled: false}}`,
+		"events.enabled":          features["default"],
+		"redirects.enabled":       features["redirects"],
+		"services.read":           features["services"],
+		"secretRetention.enabled": features["retention"],
+		"flux.enabled":            features["flux"],
+		"infrastructure.report":   features["infrastructure"],
+	} {
+		t.Run(value, func(t *testing.T) {
+			want := map[string]bool{}
+			for _, cells := range table(string(page), "Rights") {
+				when := cells[4]
+				isDefault := strings.Contains(when, "`events.enabled`") && value != "always"
+				if when != "always" && !strings.Contains(when, "`"+value+"`") && !isDefault {
+					continue
+				}
+				for resource := range strings.SplitSeq(cells[0], ", ") {
+					for verb := range strings.SplitSeq(strings.Trim(cells[1]+", "+cells[2], ", "), ", ") {
+						want[verb+" "+resource] = true
+					}
+				}
+			}
+			got := map[string]bool{}
+			for _, line := range rights(t, h.mustTemplate(t, values)) {
+				fields := strings.Fields(line) // scope, account, resource, verbs
+				resource, _, _ := strings.Cut(fields[2], ".")
+				for verb := range strings.SplitSeq(fields[3], ",") {
+					got[verb+" "+resource] = true
+				}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("rights (-README.md +chart):\n%s", diff)
+			}
+		})
+	}
+}
+
 // No value may ever bring in a right that nobody listed.
 func TestNoRightIsGrantedByAPattern(t *testing.T) {
 	h := newHelm(t, "helm3")

@@ -128,13 +128,9 @@ func TestReadmeListsEveryValue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(page), "\n## Values\n")
-	section, _, _ = strings.Cut(section, "\n## ")
 	var got []string
-	for line := range strings.Lines(section) {
-		if cells := strings.Split(line, " | "); strings.HasPrefix(line, "| `") && len(cells) >= 3 {
-			got = append(got, strings.TrimPrefix(cells[0], "| ")+" "+cells[1])
-		}
+	for _, cells := range table(string(page), "Values") {
+		got = append(got, cells[0]+" "+cells[1])
 	}
 	var want []string
 	for _, value := range values(t) {
@@ -143,6 +139,24 @@ func TestReadmeListsEveryValue(t *testing.T) {
 	if diff := cmp.Diff(slices.Sorted(slices.Values(want)), slices.Sorted(slices.Values(got))); diff != "" {
 		t.Errorf("values (-values.yaml +README.md):\n%s", diff)
 	}
+}
+
+// table returns the cells of the first table below a heading, without its head.
+func table(page, heading string) [][]string {
+	_, section, _ := strings.Cut(page, "\n## "+heading+"\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var rows [][]string
+	for line := range strings.Lines(section) {
+		if !strings.HasPrefix(line, "|") {
+			continue
+		}
+		var cells []string
+		for cell := range strings.SplitSeq(strings.Trim(strings.TrimSpace(line), "|"), "|") {
+			cells = append(cells, strings.TrimSpace(cell))
+		}
+		rows = append(rows, cells)
+	}
+	return rows[min(2, len(rows)):]
 }
 
 // value is one default, by its path in values.yaml.

@@ -16,12 +16,14 @@ var features = map[string]feature{
 	"services":             {values: `{services: {read: true}}`, policy: served, later: served},
 	"retention":            {values: `{secretRetention: {enabled: true}}`, policy: retention, later: retention},
 	"flux":                 {values: `{flux: {enabled: true}}`},
+	"infrastructure":       {values: `{infrastructure: {report: true}}`},
 	"all":                  {values: `{` + all + `}`, policy: redirect + served + retention, later: noRedirect + served + retention},
 	"all in one namespace": {values: `{` + all + `, namespaces: [NS]}`, policy: redirect + served + retention, later: noRedirect + served + retention},
 }
 
 const (
-	all        = `redirects: {enabled: true}, services: {read: true}, secretRetention: {enabled: true}, flux: {enabled: true}`
+	all = `redirects: {enabled: true}, services: {read: true}, secretRetention: {enabled: true},
+		flux: {enabled: true}, infrastructure: {report: true}`
 	redirect   = `, http: {listener: true, redirect: true}`
 	noRedirect = `, http: {listener: true, redirect: false}`
 	served     = `, withdraw: Served, passthrough: [{name: db, port: 443, hostname: "*.db.example.com"}]`
