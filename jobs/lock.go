@@ -45,7 +45,7 @@ func (c *Cluster) Lock(ctx context.Context, name engine.ObjectName, identity str
 	for deadline := l.now().Add(timeout); ; {
 		held, err := l.take(ctx)
 		if err != nil {
-			return nil, fmt.Errorf("Lease %s/%s: %w", name.Namespace, name.Name, err)
+			return nil, fmt.Errorf("lease %s/%s: %w", name.Namespace, name.Name, err)
 		}
 		if held == nil {
 			break

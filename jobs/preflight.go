@@ -226,7 +226,7 @@ func (c *Cluster) adoptable(ctx context.Context, reading *Reading, next *unstruc
 	resource, _ := reading.resource(engine.KindCertificate)
 	live, err := c.metadata.Resource(resource).Namespace(next.GetNamespace()).Get(ctx, next.GetName(), metav1.GetOptions{})
 	if err != nil {
-		return nil, fmt.Errorf("Certificate %s/%s: %w", next.GetNamespace(), next.GetName(), err)
+		return nil, fmt.Errorf("certificate %s/%s: %w", next.GetNamespace(), next.GetName(), err)
 	}
 	of := live.Annotations["meta.helm.sh/release-namespace"] + "/" + live.Annotations["meta.helm.sh/release-name"]
 	if of == release.Namespace+"/"+release.Name && live.Labels["app.kubernetes.io/managed-by"] == "Helm" {

@@ -107,6 +107,7 @@ func (s *sweep) look(ctx context.Context) error {
 		return err
 	}
 	s.reading, s.report.Kinds = reading, reading.kinds()
+	reading.Snapshot.ServicesUnread = !reading.complete(engine.KindService)
 	if err := reading.missing(); err != nil {
 		return err
 	}

@@ -124,8 +124,6 @@ func (w *world) wantListeners(gateway string, want ...string) {
 	}
 }
 
-func (w *world) generation(gateway string) int64 { return w.get("gateway", gateway).GetGeneration() }
-
 // wantQuiet says that a sweep writes nothing and moves no generation.
 func (w *world) wantQuiet(gateways ...string) {
 	w.t.Helper()

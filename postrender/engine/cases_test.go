@@ -41,6 +41,8 @@ type setup struct {
 	// those without a certificate; the others are ours, and ready.
 	Released []string `json:"released"`
 	NotReady []string `json:"notReady"`
+	// ServicesUnread says that Services were not read.
+	ServicesUnread bool `json:"servicesUnread"`
 }
 
 func runCase(t *testing.T, file string) {
@@ -117,7 +119,7 @@ func parseObjects(t testing.TB, text string) []map[string]any {
 
 func explainPlan(t testing.TB, objects []map[string]any, parts map[string]string, s setup) string {
 	t.Helper()
-	snapshot := &Snapshot{Complete: s.Complete}
+	snapshot := &Snapshot{Complete: s.Complete, ServicesUnread: s.ServicesUnread}
 	for _, object := range objects {
 		if err := snapshot.Decode(object, Origin{Namespace: s.Namespace}); err != nil {
 			return "error " + err.Error() + "\n"

@@ -290,6 +290,9 @@ func (r *run) readParent(source *Gateway) {
 	if err == nil {
 		g.policy, err = r.effectivePolicy(g)
 	}
+	if err == nil {
+		err = r.seesBackends(g)
+	}
 	if err != nil {
 		r.errs = append(r.errs, err)
 		return
@@ -325,6 +328,15 @@ func (r *run) addPlan(g *gateway, plan GatewayPlan) {
 	} else {
 		r.gatewayPlans = append(r.gatewayPlans, plan)
 	}
+}
+
+// seesBackends says whether a policy that decides by the backends of TLSRoutes
+// can do so: what was not read is not absent.
+func (r *run) seesBackends(g *gateway) error {
+	if !r.snapshot.Complete || !r.snapshot.ServicesUnread || g.policy.Withdraw != "Served" || len(g.policy.Passthrough) == 0 {
+		return nil
+	}
+	return gatewayError(g.Gateway, "its policy says withdraw: Served, and Services were not read", "add --services (services.read in the chart's values), or use withdraw: SamePort")
 }
 
 // whyFrozen says why nothing of a parent may be changed, or "".

@@ -44,6 +44,8 @@ type Snapshot struct {
 	// Services holds names only.
 	Services []*Meta
 	Issuers  []*Issuer
+	// ServicesUnread says of a complete snapshot that it is so but for Services.
+	ServicesUnread bool
 	// Complete says that the snapshot holds every object of the cluster. A
 	// post-render sees one release: what it does not see is unknown, never absent.
 	Complete bool

@@ -60,3 +60,8 @@ func (h *SnapshotHeader) Missing() []string {
 	}
 	return missing
 }
+
+// HasServices says whether a snapshot holds the names of all Services.
+func (h *SnapshotHeader) HasServices() bool {
+	return slices.ContainsFunc(h.Kinds, func(p SnapshotPart) bool { return p.Kind == KindService && p.Group == "" && p.Complete })
+}

@@ -71,6 +71,7 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 			return nil, err
 		}
 	}
+	in.snapshot.ServicesUnread = slices.ContainsFunc(headers, func(h *engine.SnapshotHeader) bool { return h != nil && !h.HasServices() })
 	if isComplete {
 		in.snapshot.Hold(time.Now(), sweepGrace)
 	}
