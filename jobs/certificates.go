@@ -47,8 +47,9 @@ func (s *sweep) mark(ctx context.Context, w *objectWriter, resource schema.Group
 func (s *sweep) pendingCertificates() []engine.CertificatePlan {
 	var out []engine.CertificatePlan
 	for _, c := range s.plan.Certificates {
-		marked := s.reading.Certificates[engine.ObjectName{Namespace: c.Namespace, Name: c.Name}].Annotations[annotationStale] != ""
-		if s.writes(c.Placed) && (c.Action != engine.Keep || marked) {
+		live := s.reading.Certificates[engine.ObjectName{Namespace: c.Namespace, Name: c.Name}]
+		kept := c.Action == engine.Keep && live.Annotations[annotationStale] == "" && !live.handsOver()
+		if s.writes(c.Placed) && !kept {
 			out = append(out, c)
 		}
 	}
@@ -69,6 +70,8 @@ func (s *sweep) addCertificate(ctx context.Context, w *objectWriter, resource sc
 		return s.unlessDry(func() error { return w.unmark(ctx, resource, name) })
 	case c.Action == engine.Keep && marked:
 		return s.mark(ctx, w, resource, name, live, "")
+	case c.Action == engine.Keep && live.handsOver():
+		return s.handOver(ctx, w, resource, engine.KindCertificate, name, live)
 	case c.Action == engine.Remove && !marked && s.secretUser(c) == "":
 		return s.mark(ctx, w, resource, name, live, s.now.UTC().Format(time.RFC3339))
 	}

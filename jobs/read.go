@@ -79,6 +79,8 @@ type Identity struct {
 	Annotations map[string]string
 	// Terminating says that the object has a deletionTimestamp.
 	Terminating bool
+	// Shared says that the sweep made the object, and a release applies it by now.
+	Shared bool
 	// Issued says of a Secret that cert-manager wrote its certificate.
 	Issued bool
 }

@@ -178,6 +178,7 @@ func (p *part) identify(object map[string]any) {
 		ResourceVersion: meta.GetResourceVersion(),
 		Annotations:     annotations,
 		Terminating:     meta.GetDeletionTimestamp() != nil,
+		Shared:          isShared(object),
 	}
 }
 

@@ -10,11 +10,18 @@ func (s *sweep) addRedirects(ctx context.Context) {
 	resource, _ := s.reading.resource(engine.KindHTTPRoute)
 	w := &objectWriter{cluster: s.cluster, dryRun: s.dryRun()}
 	for _, r := range s.plan.Redirects {
-		if !s.writes(r.Placed) || (r.Action != engine.Add && r.Action != engine.Update) {
-			continue
+		name := engine.ObjectName{Namespace: r.Namespace, Name: r.Name}
+		live := s.reading.HTTPRoutes[name]
+		switch {
+		case !s.writes(r.Placed):
+		case r.Action == engine.Add, r.Action == engine.Update:
+			err := s.unlessDry(func() error { return w.apply(ctx, resource, r.Object()) })
+			s.report.object(engine.KindHTTPRoute, name, r.Action, r.Reason, err)
+		case r.Action == engine.Keep && live.handsOver():
+			if err := s.handOver(ctx, w, resource, engine.KindHTTPRoute, name, live); err != nil {
+				s.report.problem(engine.KindHTTPRoute+" "+name.Namespace+"/"+name.Name, serverWords(err))
+			}
 		}
-		err := s.unlessDry(func() error { return w.apply(ctx, resource, r.Object()) })
-		s.report.object(engine.KindHTTPRoute, engine.ObjectName{Namespace: r.Namespace, Name: r.Name}, r.Action, r.Reason, err)
 	}
 }
 
