@@ -2,7 +2,6 @@ package jobs_test
 
 import (
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -171,6 +170,16 @@ func (r *release) certificate(hostname string) *unstructured.Unstructured {
 	return r.live("Certificate", certificateOf(r.name, hostname))
 }
 
+// issuer is the one that the Certificate of a hostname names.
+func (r *release) issuer(hostname string) string {
+	r.t.Helper()
+	name, _, err := unstructured.NestedString(r.certificate(hostname).Object, "spec", "issuerRef", "name")
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return name
+}
+
 // kinds are those that the tests look at.
 var kinds = map[string]schema.GroupVersionKind{}
 
@@ -194,43 +203,4 @@ func (r *release) live(kind, name string) *unstructured.Unstructured {
 		r.t.Fatal(err)
 	}
 	return object
-}
-
-// owners are the field managers that own a listener of the Gateway, each with
-// how it wrote it.
-func (r *release) owners(hostname string) []string {
-	r.t.Helper()
-	key := fmt.Sprintf(`k:{"name":%q}`, engine.ListenerName(hostname, 443))
-	var out []string
-	for _, entry := range r.live("Gateway", r.name).GetManagedFields() {
-		var fields struct {
-			Spec struct {
-				Listeners map[string]any `json:"f:listeners"`
-			} `json:"f:spec"`
-		}
-		if entry.FieldsV1 == nil {
-			continue
-		}
-		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
-			r.t.Fatal(err)
-		}
-		if fields.Spec.Listeners[key] != nil {
-			out = append(out, entry.Manager+" "+string(entry.Operation))
-		}
-	}
-	slices.Sort(out)
-	return out
-}
-
-func (r *release) ownedBy(hostname string, want ...string) {
-	r.t.Helper()
-	if diff := gocmp.Diff(want, r.owners(hostname)); diff != "" {
-		r.t.Errorf("owners of the listener of %s (-want +got):\n%s", hostname, diff)
-	}
-}
-
-// annotation is one of the Gateway.
-func (r *release) annotation(name string) string {
-	r.t.Helper()
-	return r.live("Gateway", r.name).GetAnnotations()[name]
 }

@@ -1,7 +1,6 @@
 package jobs_test
 
 import (
-	"encoding/json"
 	"strings"
 	"time"
 
@@ -78,26 +77,6 @@ func policyIsInput(r *release) {
 	r.quiet()
 }
 
-// annotators are the field managers that own an annotation of the Gateway.
-func (r *release) annotators(annotation string) string {
-	r.t.Helper()
-	var out []string
-	for _, entry := range r.live("Gateway", r.name).GetManagedFields() {
-		var fields struct {
-			Metadata struct {
-				Annotations map[string]any `json:"f:annotations"`
-			} `json:"f:metadata"`
-		}
-		if err := json.Unmarshal(entry.FieldsV1.GetRawBytes(), &fields); err != nil {
-			r.t.Fatal(err)
-		}
-		if fields.Metadata.Annotations["f:"+annotation] != nil {
-			out = append(out, entry.Manager)
-		}
-	}
-	return strings.Join(out, ", ")
-}
-
 func companionOfGit(r *release) {
 	fromGit := func(issuer string) {
 		r.t.Helper()
@@ -126,10 +105,10 @@ spec:
 		r.t.Fatal("the sweep made no Certificate")
 	}
 	fromGit("other")
+	r.sweep() // lets go of it
 	r.quiet()
-	issuer := r.certificate("a.example.com").Object["spec"].(map[string]any)["issuerRef"].(map[string]any)["name"]
-	if issuer != "other" {
-		r.t.Errorf("the issuer that Git asks for is %v", issuer)
+	if issuer := r.issuer("a.example.com"); issuer != "other" {
+		r.t.Errorf("Git asks for another issuer than %s", issuer)
 	}
 }
 

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-
-	"github.com/gatewright/gatewright/postrender/engine"
 )
 
 func applies(how helm) bool  { return !how.patches }
@@ -98,6 +96,25 @@ var takeoverCases = []ownershipCase{
 		run:   anotherIssuer,
 	},
 	{
+		name:  "taken-over-then-changed",
+		shows: "a Certificate that the chart took over is the chart's to change",
+		run: func(r *release) {
+			r.upgrade(withoutRoutes)
+			r.other("a.example.com")
+			r.sweep()
+			r.upgrade(withA)
+			r.sweep()
+			r.quiet()
+			r.upgrade(`{routes: {shop: [a.example.com]}, policy: {issuerRef: {kind: ClusterIssuer, name: next}}}`)
+			r.sweep()
+			if issuer := r.issuer("a.example.com"); issuer != "next" {
+				r.t.Errorf("the issuer is %s", issuer)
+			}
+			r.quiet()
+			r.released(r.certificate("a.example.com"))
+		},
+	},
+	{
 		name:  "taken-over-and-dropped-before-a-sweep",
 		shows: "a listener that both own goes after the chart drops it: with the upgrade under Helm 3, else when it has been stale for the grace period",
 		run: func(r *release) {
@@ -129,6 +146,7 @@ var takeoverCases = []ownershipCase{
 			r.sweep()
 			r.has("http", "hand.example.com")
 			r.quiet()
+			r.released(r.live("HTTPRoute", strings.TrimPrefix(r.redirects()[0], "httproute.gateway.networking.k8s.io/")))
 		},
 	},
 	{
@@ -136,44 +154,6 @@ var takeoverCases = []ownershipCase{
 		shows: "a listener that the sweep put into a ListenerSet of a release is taken over by the chart without a conflict on its certificateRefs",
 		run:   listenerSetOfBoth,
 	},
-}
-
-// manager is the field manager of the release.
-func (r *release) manager() string {
-	if r.how.major == 0 {
-		return fluxManager
-	}
-	return "helm"
-}
-
-// owner is that manager with how it writes.
-func (r *release) owner() string {
-	if r.how.patches {
-		return "helm Update"
-	}
-	return r.manager() + " Apply"
-}
-
-// refuses says whether a way refuses what an unforced apply refuses, which must
-// name the sweep's manager and the field.
-func (r *release) refuses(err error, field string) bool {
-	r.t.Helper()
-	if r.how.patches || r.how.forced {
-		if err != nil {
-			r.t.Fatal(err)
-		}
-		return false
-	}
-	if err == nil || !strings.Contains(err.Error(), `conflict with "gatewright"`) || !strings.Contains(err.Error(), field) {
-		r.t.Fatalf("%v; want a conflict with gatewright on %s", err, field)
-	}
-	return true
-}
-
-// redirects are the names of our redirects of the Gateway.
-func (r *release) redirects() []string {
-	r.t.Helper()
-	return strings.Fields(r.Kubectl(r.t, "", "get", "httproutes", "-n", r.namespace, "-l", engine.LabelFor+"="+r.name, "-o", "name"))
 }
 
 func sweepFirstChartLater(r *release) {
@@ -227,10 +207,6 @@ func chartFirstSweepLater(r *release) {
 
 func anotherIssuer(r *release) {
 	const next = `policy: {issuerRef: {kind: ClusterIssuer, name: next}, attach: {from: All}}`
-	issuer := func() string {
-		spec := r.certificate("a.example.com").Object["spec"].(map[string]any)
-		return spec["issuerRef"].(map[string]any)["name"].(string)
-	}
 	r.upgrade(withoutRoutes)
 	r.other("a.example.com")
 	r.sweep()
@@ -240,12 +216,12 @@ func anotherIssuer(r *release) {
 		r.sweep()
 		r.upgrade(`{routes: {shop: [a.example.com]}, ` + next + `}`)
 	}
-	if r.how.patches && issuer() != "tests" {
+	if r.how.patches && r.issuer("a.example.com") != "tests" {
 		r.t.Error("Helm's patch of a Certificate that it takes over changes something by now")
 	}
 	r.sweep()
-	if issuer() != "next" {
-		r.t.Errorf("the issuer is %s", issuer())
+	if issuer := r.issuer("a.example.com"); issuer != "next" {
+		r.t.Errorf("the issuer is %s", issuer)
 	}
 	r.sweep()
 	r.quiet()
