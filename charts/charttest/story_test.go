@@ -120,9 +120,12 @@ func (s story) tell(f feature) {
 	s.issue()
 	s.cluster.Kubectl(s.t, "", "delete", "httproute", "a", "c", "--namespace", s.infra)
 	s.values("upgrade", f.values, f.later)
-	for range 6 {
-		s.sweep()
+	for range 8 {
+		if strings.Contains(s.sweep().Stdout, `"writes": 0`) {
+			return
+		}
 	}
+	s.t.Error("the sweep does not come to rest")
 }
 
 func (s story) values(command, values, policy string) {
