@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,8 +38,10 @@ func (w *objectWriter) apply(ctx context.Context, resource schema.GroupVersionRe
 	return err
 }
 
+// errGone says that the object to be removed was gone already.
+var errGone = errors.New("it was gone already")
+
 // remove deletes the very object that was read, if nothing changed it since.
-// One that is gone already is no error.
 func (w *objectWriter) remove(ctx context.Context, resource schema.GroupVersionResource, name engine.ObjectName, seen Identity) error {
 	err := w.cluster.metadata.Resource(resource).Namespace(name.Namespace).Delete(ctx, name.Name, metav1.DeleteOptions{
 		DryRun:        w.dryRun,
@@ -46,7 +49,7 @@ func (w *objectWriter) remove(ctx context.Context, resource schema.GroupVersionR
 	})
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil
+		return errGone
 	case apierrors.IsConflict(err):
 		return errChanged
 	}

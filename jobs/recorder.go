@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -78,10 +79,15 @@ func (r *recorder) wrote() {
 // object notes an object that was written.
 func (r *recorder) object(kind string, name engine.ObjectName, action engine.Action, reason string, err error) {
 	c := report.Change{Kind: kind, Namespace: name.Namespace, Name: name.Name, Action: action, Outcome: r.outcome(err, ""), Reason: reason}
-	if err != nil {
+	switch {
+	case errors.Is(err, errChanged): // by another sweep, maybe, which has done it then
+		c.Outcome, c.Reason = report.Held, err.Error()+"; the next run looks again"
+	case errors.Is(err, errGone):
+		c.Outcome, c.Reason = report.Made, err.Error()
+	case err != nil:
 		c.Reason = serverWords(err)
 		r.problem(fmt.Sprintf("%s %s/%s", kind, name.Namespace, name.Name), c.Reason)
-	} else if r.DryRun == report.Write {
+	case r.DryRun == report.Write:
 		r.wrote()
 	}
 	r.change(c)
