@@ -185,7 +185,7 @@ func (s *sweep) conclude() {
 		}
 	}
 	for object, err := range s.unread {
-		r.problem(object, err.Error()+"; nothing of it is removed until the annotation is removed or corrected")
+		r.problem(object, unreadState(err))
 	}
 	s.turnVerdicts()
 	r.Refused = append(r.Refused, s.plan.Refused()...)

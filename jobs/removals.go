@@ -86,12 +86,16 @@ func (s *sweep) heldBack(p *parent) string {
 		return s.unprovable
 	}
 	if err := s.unread[p.source.String()]; err != nil {
-		return err.Error()
+		return unreadState(err)
 	}
 	if by, at := lastRelease(p.live.Managed); s.now.Sub(at) < s.options.Settle {
 		return fmt.Sprintf("%s wrote it %s ago; removals wait for %s", by, s.now.Sub(at).Round(time.Second), s.options.Settle)
 	}
 	return s.heldByFlux(p)
+}
+
+func unreadState(err error) string {
+	return err.Error() + "; nothing of it is removed until the annotation is removed or corrected"
 }
 
 // heldByFlux leaves what a HelmRelease renders alone while that is suspended,
