@@ -78,12 +78,14 @@ func isWritten(companion []byte) bool { return bytes.HasPrefix(companion, []byte
 // kustomizationNames are those that kustomize reads.
 var kustomizationNames = []string{"kustomization.yaml", "kustomization.yml", "Kustomization"}
 
-// KustomizationPaths returns where the kustomization of the folder of a file
-// may be.
+// KustomizationPaths returns where a kustomization that lists a file may be: in
+// its folder, and in the one above.
 func KustomizationPaths(file string) []string {
 	var out []string
-	for _, name := range kustomizationNames {
-		out = append(out, path.Join(path.Dir(file), name))
+	for _, folder := range []string{path.Dir(file), path.Join(path.Dir(file), "..")} {
+		for _, name := range kustomizationNames {
+			out = append(out, path.Join(folder, name))
+		}
 	}
 	return out
 }

@@ -3,6 +3,7 @@ package flux
 import (
 	"cmp"
 	"path"
+	"slices"
 	"strings"
 
 	"sigs.k8s.io/kustomize/api/types"
@@ -15,24 +16,55 @@ type kustomization struct {
 	types.Kustomization
 }
 
-// kustomizations reads those of all folders, by folder. One that cannot be read
-// is none: kustomize itself says what is wrong with it.
-func kustomizations(all []File) map[string]*kustomization {
-	out := map[string]*kustomization{}
+// kustomizations reads those of all folders, sorted by path. One that cannot be
+// read is none: kustomize itself says what is wrong with it.
+func kustomizations(all []File) []*kustomization {
+	var out []*kustomization
 	for _, file := range all {
 		if !isKustomization(file.Path) {
 			continue
 		}
 		k := &kustomization{path: file.Path}
-		if err := yaml.Unmarshal(file.Data, &k.Kustomization); err == nil && k.APIVersion != fluxKustomization {
-			out[path.Dir(file.Path)] = k
+		// Flux has an API with a kind of the same name.
+		if err := yaml.Unmarshal(file.Data, &k.Kustomization); err == nil && !strings.HasPrefix(k.APIVersion, kustomizeGroup) {
+			out = append(out, k)
+		}
+	}
+	slices.SortFunc(out, func(a, b *kustomization) int { return strings.Compare(a.path, b.path) })
+	return out
+}
+
+// resource returns the path of the i-th resource.
+func (k *kustomization) resource(i int) string {
+	return path.Join(path.Dir(k.path), k.Resources[i])
+}
+
+// lists tells whether a file is among the resources.
+func (k *kustomization) lists(file string) bool {
+	for i := range k.Resources {
+		if k.resource(i) == path.Clean(file) {
+			return true
+		}
+	}
+	return false
+}
+
+// listing returns the kustomizations by which a file is applied: those that list
+// it, or that of its folder.
+func listing(all []*kustomization, file string) []*kustomization {
+	var out []*kustomization
+	for _, k := range all {
+		if k.lists(file) {
+			out = append(out, k)
+		}
+	}
+	for _, k := range all {
+		if len(out) == 0 && path.Dir(k.path) == path.Dir(file) {
+			return []*kustomization{k}
 		}
 	}
 	return out
 }
-
-// fluxKustomization is the API of Flux that has a kind of the same name.
-const fluxKustomization = "kustomize.toolkit.fluxcd.io/v1"
 
 // generate adds the ConfigMaps and Secrets that a kustomization makes of files
 // and literals, by the names that HelmReleases of the folder use.

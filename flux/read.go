@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
@@ -40,8 +39,9 @@ type release struct {
 	path     []any // in the document; empty if it is the whole document
 	// version is that of its API.
 	version string
-	// kustomization is the one of its folder, "" for none.
-	kustomization string
+	// kustomizations are those by which its file is applied, as far as they are
+	// among the files.
+	kustomizations []*kustomization
 }
 
 func (r *release) String() string { return key{"HelmRelease", r.Namespace, r.Name}.String() }
@@ -61,14 +61,17 @@ type repository struct {
 var lookedUp = map[string]string{
 	"ConfigMap": "", "Secret": "",
 	"HelmRepository": sourceGroup, "OCIRepository": sourceGroup, "HelmChart": sourceGroup,
+	kindKustomization: kustomizeGroup,
 }
 
 const (
-	sourceGroup   = "source.toolkit.fluxcd.io"
-	releaseGroup  = "helm.toolkit.fluxcd.io"
-	kindRelease   = "HelmRelease"
-	kindConfigMap = "ConfigMap"
-	kindSecret    = "Secret"
+	sourceGroup       = "source.toolkit.fluxcd.io"
+	releaseGroup      = "helm.toolkit.fluxcd.io"
+	kustomizeGroup    = "kustomize.toolkit.fluxcd.io"
+	kindRelease       = "HelmRelease"
+	kindKustomization = "Kustomization"
+	kindConfigMap     = "ConfigMap"
+	kindSecret        = "Secret"
 )
 
 // read finds the objects in the files. Of files that are no YAML only those that
@@ -77,10 +80,10 @@ func read(all []File, namespace string) (*repository, error) {
 	r := &repository{objects: map[key]*object{}}
 	folders := kustomizations(all)
 	for _, file := range all {
-		if isKustomization(file.Path) || IsCompanion(file.Path) {
+		if IsCompanion(file.Path) {
 			continue
 		}
-		folder := folders[path.Dir(file.Path)]
+		folder := listing(folders, file.Path)
 		for i, text := range postrender.Documents(file.Data) {
 			if err := r.document(text, place{file.Path, i, folder, namespace}); err != nil {
 				return nil, fmt.Errorf("%s, document %d: %w", file.Path, i+1, err)
@@ -98,15 +101,15 @@ func read(all []File, namespace string) (*repository, error) {
 type place struct {
 	file      string
 	document  int
-	folder    *kustomization // nil for none
-	namespace string         // of what names none
+	folder    []*kustomization // by which it is applied
+	namespace string           // of what names none
 }
 
 // namespaceOf returns the namespace of an object that says the given one.
 func (p place) namespaceOf(own string) string {
 	switch {
-	case p.folder != nil && p.folder.Namespace != "":
-		return p.folder.Namespace
+	case len(p.folder) > 0 && p.folder[0].Namespace != "":
+		return p.folder[0].Namespace
 	case own != "":
 		return own
 	}
@@ -114,8 +117,11 @@ func (p place) namespaceOf(own string) string {
 }
 
 func (r *repository) document(text []byte, at place) error {
-	kinds := []string{kindRelease, kindConfigMap, kindSecret, "HelmRepository", "OCIRepository", "HelmChart"}
-	if !slices.ContainsFunc(kinds, func(kind string) bool { return bytes.Contains(text, []byte(kind)) }) {
+	mentioned := bytes.Contains(text, []byte(kindRelease))
+	for kind := range lookedUp {
+		mentioned = mentioned || bytes.Contains(text, []byte(kind))
+	}
+	if !mentioned {
 		return nil
 	}
 	var value map[string]any
@@ -157,10 +163,7 @@ func (r *repository) add(value map[string]any, at place, where []any) error {
 	if err := convert(value, &out.HelmRelease); err != nil {
 		return fmt.Errorf("HelmRelease %s: %w", name, err)
 	}
-	out.Namespace = k.namespace
-	if at.folder != nil {
-		out.kustomization = at.folder.path
-	}
+	out.Namespace, out.kustomizations = k.namespace, at.folder
 	r.releases = append(r.releases, out)
 	return nil
 }
@@ -172,4 +175,16 @@ func convert(value any, into any) error {
 		return err
 	}
 	return json.Unmarshal(data, into)
+}
+
+// sorted returns the objects of a kind, by name.
+func (r *repository) sorted(kind string) []*object {
+	var out []*object
+	for k, o := range r.objects {
+		if k.kind == kind {
+			out = append(out, o)
+		}
+	}
+	slices.SortFunc(out, func(a, b *object) int { return strings.Compare(a.key.String(), b.key.String()) })
+	return out
 }

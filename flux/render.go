@@ -50,7 +50,7 @@ type Release struct {
 type run struct {
 	options    Options
 	files      *files
-	folders    map[string]*kustomization
+	folders    []*kustomization
 	repository *repository
 	result     Result
 	// skipped are Gateways of the current release that get nothing.

@@ -99,14 +99,18 @@ func TestRenderAgain(t *testing.T) {
 		"alone":                {"edge.yaml": edgeRelease, "source.yaml": source},
 		"in one file":          {"all.yaml": source + "---\n" + edgeRelease + "---\n# nothing\n"},
 		"with a kustomization": {"a/edge.yaml": edgeRelease, "source.yaml": source, "a/kustomization.yaml": kustomization},
-		"behind others":        {"edge.yaml": theirs, "source.yaml": source},
-		"CRLF":                 {"edge.yaml": strings.ReplaceAll(theirs, "\n", "\r\n"), "source.yaml": source},
+		"listed from above":    {"a/b/edge.yaml": edgeRelease, "source.yaml": source, "a/kustomization.yaml": strings.Replace(kustomization, "./edge", "b/edge", 1)},
+		"listed from aside":    {"a/edge.yaml": edgeRelease, "source.yaml": source, "b/kustomization.yaml": strings.Replace(kustomization, "./edge", "../a/edge", 1)},
+		"two in one folder": {"a/edge.yaml": edgeRelease, "a/other.yaml": strings.Replace(edgeRelease, "name: edge\n", "name: other\n", 1), "source.yaml": source,
+			"a/kustomization.yaml": kustomization + "- other.yaml\n"},
+		"behind others": {"edge.yaml": theirs, "source.yaml": source},
+		"CRLF":          {"edge.yaml": strings.ReplaceAll(theirs, "\n", "\r\n"), "source.yaml": source},
 		"in a List": {"source.yaml": source, "edge.yaml": "kind: List\napiVersion: v1\nitems:\n- " +
 			strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(theirs, "# The edge.\n"), "\n"), "\n", "\n  ") + "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			first, _ := mustRender(t, in, renders(edge, route))
-			if len(first) != len(in)+1 || !strings.Contains(strings.Join(slices.Collect(maps.Values(first)), ""), strings.TrimSpace(patchHead)) {
+			if len(first) < len(in)+1 || !strings.Contains(strings.Join(slices.Collect(maps.Values(first)), ""), strings.TrimSpace(patchHead)) {
 				t.Fatalf("nothing was rendered: %v", first)
 			}
 			second, _ := mustRender(t, first, renders(edge, route))
@@ -260,5 +264,35 @@ func TestRenderRefuses(t *testing.T) {
 	options := Options{RenderChart: func(context.Context, Chart) (Rendered, error) { return hooked, nil }}
 	if r, _ := mustRender(t, strategy, options); !bytes.Contains([]byte(r["edge.yaml"]), []byte(patchHead)) {
 		t.Errorf("separate does not help: %v", r)
+	}
+}
+
+// TestOurEntryIsReplaced has an entry of ours that is out of date, and one of
+// somebody else that was put behind it.
+func TestOurEntryIsReplaced(t *testing.T) {
+	first, _ := mustRender(t, repo{"edge.yaml": edgeRelease, "source.yaml": source}, renders(edge, route))
+	first["edge.yaml"] += "  - kustomize:\n      images: [{name: a, newTag: b}] # theirs\n"
+	second, _ := mustRender(t, first, renders(edge, strings.Replace(route, "shop.example", "new.example", 1)))
+	text := second["edge.yaml"]
+	if strings.Count(text, patchHead) != 1 || strings.Contains(text, "shop.example") || !strings.Contains(text, "# theirs") {
+		t.Errorf("not replaced:\n%s", text)
+	}
+	if strings.Index(text, "# theirs") > strings.Index(text, patchHead) {
+		t.Errorf("ours is not the last:\n%s", text)
+	}
+	if companion := second["edge.gatewright.yaml"]; strings.Contains(companion, "shop.example") || !strings.Contains(companion, "new.example") {
+		t.Errorf("the companion file is not replaced:\n%s", companion)
+	}
+}
+
+// TestListed checks the path by which a kustomization lists a companion file.
+func TestListed(t *testing.T) {
+	for at, want := range map[string]string{"a/b": "- edge.gatewright.yaml", "a": "- b/edge.gatewright.yaml", ".": "- a/b/edge.gatewright.yaml", "c": `- "../a/b/edge.gatewright.yaml"`} {
+		name := strings.TrimPrefix(at+"/kustomization.yaml", "./")
+		listed := strings.Replace(strings.Trim(want, `- "`), "edge.gatewright", "edge", 1)
+		r, _ := mustRender(t, repo{"a/b/edge.yaml": edgeRelease, "source.yaml": source, name: "resources:\n- " + listed + "\n"}, renders(edge, route))
+		if got := r[name]; got != "resources:\n- "+listed+"\n"+want+"\n" {
+			t.Errorf("in %s:\n%s", at, got)
+		}
 	}
 }

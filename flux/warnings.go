@@ -2,6 +2,7 @@ package flux
 
 import (
 	"fmt"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -38,6 +39,8 @@ const (
 	CodeNotListed = "NotListed"
 	// CodeNamespaceMoved: a kustomization moves companions to another namespace.
 	CodeNamespaceMoved = "NamespaceMoved"
+	// CodeKustomizationWaits: a Kustomization of Flux waits for companions.
+	CodeKustomizationWaits = "KustomizationWaits"
 	// CodeSuspended: a HelmRelease is suspended.
 	CodeSuspended = "Suspended"
 	// CodeRemoteCluster: a HelmRelease is for another cluster.
@@ -146,21 +149,45 @@ func (r *run) warnSubstitution(hr *release) {
 
 var variable = regexp.MustCompile(`\$\{[_a-zA-Z]`)
 
-// warnCompanions tells of a kustomization that moves or renames what the
-// companion file holds.
+// warnCompanions tells of what moves, renames or waits for what the companion
+// file holds.
 func (r *run) warnCompanions(hr *release, companions []map[string]any) {
-	for _, k := range r.folders {
-		if k.path != hr.kustomization || len(companions) == 0 {
-			continue
-		}
-		for _, object := range companions {
-			if own := text(object, "metadata", "namespace"); k.Namespace != "" && own != k.Namespace {
-				r.find(engine.Warning, CodeNamespaceMoved, hr, fmt.Sprintf("%s puts everything into namespace %s, and %s %s belongs into %s; move the HelmRelease to a folder whose kustomization sets no namespace", k.path, k.Namespace, object["kind"], text(object, "metadata", "name"), own))
-				return
-			}
-		}
+	if len(companions) == 0 {
+		return
+	}
+	for _, k := range hr.kustomizations {
+		r.warnMoved(hr, k.path, k.Namespace, companions)
 		if k.NamePrefix != "" || k.NameSuffix != "" {
 			r.find(engine.Warning, CodeNamespaceMoved, hr, fmt.Sprintf("%s changes names (namePrefix, nameSuffix), those of the companions, too; move the HelmRelease to a folder whose kustomization does not", k.path))
+		}
+	}
+	for _, o := range r.repository.sorted(kindKustomization) {
+		var spec struct {
+			Path, TargetNamespace string
+			Wait                  bool
+		}
+		if convert(o.value["spec"], &spec) != nil || !isBelow(hr.file, spec.Path) {
+			continue
+		}
+		r.warnMoved(hr, o.key.String(), spec.TargetNamespace, companions)
+		if spec.Wait {
+			r.find(engine.Warning, CodeKustomizationWaits, hr, fmt.Sprintf("%s waits until everything in %s is ready, its Certificates too, and what depends on it waits as well; set its spec.wait: false, and spec.healthChecks for what matters", o.key, spec.Path))
+		}
+	}
+}
+
+// isBelow tells whether a file is in a folder or below it.
+func isBelow(file, folder string) bool {
+	folder = path.Clean(strings.TrimPrefix(folder, "/"))
+	return folder == "." || strings.HasPrefix(path.Clean(file), folder+"/")
+}
+
+// warnMoved tells of something that puts all objects into one namespace.
+func (r *run) warnMoved(hr *release, what, namespace string, companions []map[string]any) {
+	for _, object := range companions {
+		if own := text(object, "metadata", "namespace"); namespace != "" && own != namespace {
+			r.find(engine.Warning, CodeNamespaceMoved, hr, fmt.Sprintf("%s puts everything into namespace %s, and %s %s belongs into %s; move the HelmRelease to a folder for which no namespace is set", what, namespace, object["kind"], text(object, "metadata", "name"), own))
+			return
 		}
 	}
 }

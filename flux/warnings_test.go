@@ -36,6 +36,9 @@ func TestWarnings(t *testing.T) {
 	kustomization := func(more string) repo {
 		return repo{"edge.yaml": edgeRelease, "source.yaml": source, "kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1beta1\nkind: Kustomization\n" + more}
 	}
+	fluxKustomization := func(more string) repo {
+		return repo{"apps/edge.yaml": edgeRelease, "apps/source.yaml": source, "clusters/kustomization.yaml": "apiVersion: kustomize.toolkit.fluxcd.io/v1\nkind: Kustomization\nmetadata: {name: apps, namespace: flux-system}\nspec: {path: ./apps, " + more + "}\n"}
+	}
 	with := func(more string) repo { return repo{"edge.yaml": edgeRelease + more, "source.yaml": source} }
 	replaced := func(old, new string) repo {
 		if !strings.Contains(edgeRelease, old) {
@@ -60,6 +63,8 @@ func TestWarnings(t *testing.T) {
 		{CodeNotListed, kustomization("resources: [other.yaml]\n"), chart(edge, route), false},
 		{CodeNamespaceMoved, kustomization("namespace: infra\nresources: [edge.yaml]\n"), chart(strings.Replace(edge, "{name: edge}", "{name: edge, namespace: other}", 1), strings.Replace(route, "{name: shop}", "{name: shop, namespace: other}", 1)), false},
 		{CodeNamespaceMoved, kustomization("namePrefix: a-\nresources: [edge.yaml]\n"), chart(edge, route), false},
+		{CodeNamespaceMoved, fluxKustomization("targetNamespace: other"), chart(edge, route), false},
+		{CodeKustomizationWaits, fluxKustomization("wait: true"), chart(edge, route), false},
 		{CodeSuspended, with("  suspend: true\n"), chart(edge, route), false},
 		{CodeRemoteCluster, with("  kubeConfig: {secretRef: {name: remote}}\n"), chart(edge, route), false},
 		{CodeClientSideApply, with("  install: {serverSideApply: false}\n"), chart(edge, route), false},

@@ -5,6 +5,9 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strings"
+
+	"sigs.k8s.io/yaml"
 
 	"github.com/gatewright/gatewright/postrender"
 	"github.com/gatewright/gatewright/postrender/engine"
@@ -71,42 +74,56 @@ func (r *run) writeCompanion(file string, all []outcome) error {
 		return nil
 	}
 	r.files.set(name, now)
-	return r.list(file, name, now != nil, all[0].release)
+	for _, k := range listing(r.folders, file) {
+		if err := r.list(k, file, name, now != nil, all[0].release); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// list has the kustomization of a folder list a companion file, or not.
-func (r *run) list(file, companion string, wanted bool, hr *release) error {
-	k := r.folders[path.Dir(file)]
-	if k == nil {
-		return nil
-	}
+// list has a kustomization list a companion file, or not.
+func (r *run) list(k *kustomization, file, companion string, wanted bool, hr *release) error {
 	var edit postrender.ListEdit
-	isListed := false
-	for i, resource := range k.Resources {
-		switch path.Join(path.Dir(k.path), resource) {
-		case companion:
+	for i := range k.Resources {
+		if k.resource(i) == companion {
 			edit.Remove = append(edit.Remove, i)
-		case path.Clean(file):
-			isListed = true
 		}
 	}
 	switch {
 	case wanted == (len(edit.Remove) > 0):
 		return nil
-	case wanted && !isListed:
+	case wanted && !k.lists(file):
 		r.find(engine.Warning, CodeNotListed, hr, fmt.Sprintf("%s does not list %s, so it does not list %s either; add both to resources, or whatever applies the one must apply the other", k.path, path.Base(file), path.Base(companion)))
 		return nil
 	case wanted:
-		edit.Add = []any{path.Base(companion)}
+		edit.Add = []any{relative(path.Dir(k.path), companion)}
 	}
+	return r.editResources(k, edit)
+}
+
+func (r *run) editResources(k *kustomization, edit postrender.ListEdit) error {
 	documents := postrender.Documents(r.files.get(k.path))
 	if len(documents) != 1 {
-		return &engine.Error{Object: k.path, Message: "it is not one YAML document", Fix: "add " + path.Base(companion) + " to its resources by hand"}
+		return &engine.Error{Object: k.path, Message: "it is not one YAML document", Fix: "write it as one"}
 	}
 	text, err := postrender.EditList(documents[0], []any{"resources"}, edit)
 	if err != nil {
 		return &engine.Error{Object: k.path, Message: err.Error(), Fix: "write its resources as a plain list"}
 	}
 	r.files.set(k.path, text)
-	return nil
+	// Another file may be listed there, too.
+	return yaml.Unmarshal(text, &k.Kustomization)
+}
+
+// relative returns a path as seen from a folder.
+func relative(folder, name string) string {
+	up := ""
+	for folder != "." && folder != "/" && !strings.HasPrefix(name, folder+"/") {
+		folder, up = path.Dir(folder), up+"../"
+	}
+	if folder == "." {
+		return up + name
+	}
+	return up + strings.TrimPrefix(strings.TrimPrefix(name, folder), "/")
 }

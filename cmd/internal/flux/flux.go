@@ -4,6 +4,7 @@ package flux
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -26,7 +27,7 @@ func Render(ctx context.Context, request cli.FluxRequest) (*cli.FluxResult, erro
 	for _, text := range request.Sources {
 		name, path, err := flux.ParseSource(text)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("--source %s: %w", text, err)
 		}
 		options.Sources[name] = path
 	}
