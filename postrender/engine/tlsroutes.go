@@ -103,7 +103,7 @@ func (r *run) forwardingTo(g *gateway, hostname string) []attachment {
 	if g.forwarding == nil {
 		g.forwarding = map[string][]attachment{}
 		for _, a := range g.tlsRoutes {
-			if r.forwards(a.route) != yes {
+			if !r.forwards(a.route) {
 				continue
 			}
 			wide := len(a.route.Hostnames) == 0
@@ -138,44 +138,19 @@ func (r *run) takes(a attachment, g *gateway, s *standing, hostname string) bool
 	})
 }
 
-// forwards says whether some rule of the route has a backend that is there: a
-// Service of its namespace, or of another one that grants it. What is not in
-// an incomplete snapshot is unknown; a backend of another kind never counts,
-// since nobody here can say that it is there.
-func (r *run) forwards(route *Route) tri {
-	answer := no
-	for _, rule := range route.Backends {
-		for _, b := range rule {
-			if a := r.resolves(route, b); a == yes {
-				return yes
-			} else if a == unknown {
-				answer = unknown
-			}
-		}
-	}
-	return answer
+// forwards says whether some rule of the route has a backend that is known to be
+// there: a Service of its namespace, or of another one that grants it. A backend
+// of another kind never counts, since nobody here can say that it is there.
+func (r *run) forwards(route *Route) bool {
+	return slices.ContainsFunc(route.Backends, func(rule []BackendRef) bool {
+		return slices.ContainsFunc(rule, func(b BackendRef) bool { return r.resolves(route, b) })
+	})
 }
 
-func (r *run) resolves(route *Route, b BackendRef) tri {
-	if b.Group != "" || b.Kind != KindService {
-		return no
-	}
+func (r *run) resolves(route *Route, b BackendRef) bool {
 	namespace := cmp.Or(b.Namespace, route.Namespace)
-	if !r.services[ObjectName{namespace, b.Name}] {
-		return r.absent()
-	}
-	if sameNamespace(namespace, route.Namespace) == yes || r.permits(permission{route.Kind, route.Namespace, namespace, KindService, b.Name}) {
-		return yes
-	}
-	return r.absent()
-}
-
-// absent is what not finding an object means.
-func (r *run) absent() tri {
-	if r.snapshot.Complete {
-		return no
-	}
-	return unknown
+	return b.Group == "" && b.Kind == KindService && r.services[ObjectName{namespace, b.Name}] &&
+		(sameNamespace(namespace, route.Namespace) == yes || r.permits(permission{route.Kind, route.Namespace, namespace, KindService, b.Name}))
 }
 
 // sharedSNI warns of two TLSRoutes of one namespace on one hostname of a
