@@ -1,12 +1,22 @@
 package engine
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
 
 func apex(mode string, children ...any) Keys {
 	return Keys{"certificates": mode, "apex": "example.com", "childApexes": children}
+}
+
+// children are child apexes, each of which adds a name to the Certificate.
+func children(count int) []any {
+	out := make([]any, count)
+	for i := range out {
+		out[i] = fmt.Sprintf("k%d.example.com", i)
+	}
+	return out
 }
 
 // withAge is a claiming Certificate of an age.
@@ -98,8 +108,14 @@ var certificatePitfalls = []pitfall{{
 		{shows: "a child apex", input: edge(plain), keys: apex(Wildcard, "a.example.com"), has: []string{`"dnsNames":["example.com","*.example.com","*.a.example.com"]`}},
 	},
 }, {
-	id: "P42", rule: "each hostname has a certificate of its own",
-	examples: []example{{shows: "two hostnames", input: edge(plain) + shop("a.example.com, b.example.com"), has: []string{`"dnsNames":["a.example.com"]`, `"dnsNames":["b.example.com"]`}}},
+	id: "P42", rule: "each hostname has a certificate of its own, and none has more than 100 names",
+	examples: []example{
+		{shows: "two hostnames", input: edge(plain) + shop("a.example.com, b.example.com"), has: []string{`"dnsNames":["a.example.com"]`, `"dnsNames":["b.example.com"]`},
+			not: []string{`"a.example.com","b.example.com"`}},
+		{shows: "a name that cannot be issued harms no other", input: edge(plain) + shop("192.0.2.1, b.example.com"), has: []string{"192.0.2.1: UnsupportedValue", `"dnsNames":["b.example.com"]`}},
+		{shows: "100 names", input: edge(plain), keys: apex(Wildcard, children(98)...), not: []string{"TooManyNames"}},
+		{shows: "101 names", input: edge(plain), keys: apex(Wildcard, children(99)...), has: []string{"TooManyNames"}},
+	},
 }, {
 	id: "P43", rule: "no commonName",
 	examples: []example{{shows: "a long hostname", input: edge(plain) + shop(strings.Repeat("a", 60)+".example.com"), has: []string{`"dnsNames":["` + strings.Repeat("a", 60)}, not: []string{"commonName"}}},

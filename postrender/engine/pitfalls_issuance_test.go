@@ -68,6 +68,12 @@ var issuancePitfalls = []pitfall{{
 		{shows: "a Secret in use", input: edge(strings.Replace(httpsListener("own", "a.example.com"), "name: own}]", "name: "+CertificateName(KindGateway, "edge", "a.example.com")+"}]", 1)) +
 			"---\nkind: Certificate\nmetadata: {name: " + CertificateName(KindGateway, "edge", "a.example.com") + ", namespace: infra, labels: {gatewright.dev/for: edge}}\nspec: {secretName: " +
 			CertificateName(KindGateway, "edge", "a.example.com") + ", dnsNames: [a.example.com], issuerRef: {name: le}}\n", has: []string{"certificate keep"}, not: []string{"certificate remove"}},
+		{shows: "a new name in a cluster, before its Certificate is ready", input: edge(httpsListener("w", "*.example.com")) + web("a.example.com"), complete: true,
+			has: []string{"a.example.com: Pending"}, check: countListeners(0)},
+		{shows: "and then", input: edge(httpsListener("w", "*.example.com")) + web("a.example.com") + "status: {conditions: [{type: Ready, status: 'True'}]}\n", complete: true,
+			has: []string{"a.example.com: Accepted"}, check: countListeners(1)},
+		{shows: "of an older spec", input: edge(httpsListener("w", "*.example.com")) + claimingCertificate("web", "infra", ", generation: 2", "a.example.com") +
+			"status: {conditions: [{type: Ready, status: 'True', observedGeneration: 1}]}\n", complete: true, has: []string{"a.example.com: Pending"}, check: countListeners(0)},
 	},
 	elsewhere: "in which order the objects of one plan are written is up to the face: Helm installs Certificates before Gateways, the sweep has an order of its own",
 }, {
