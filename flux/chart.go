@@ -22,8 +22,10 @@ type Chart struct {
 	// reference. Version is a version or a range of them, "" for the newest.
 	Ref, Repo, Version string
 	Digest             string
-	// User and Password are for the repository or registry.
-	User, Password string
+	// User and Password are for the repository or registry. PassCredentials says
+	// that other hosts, to which a repository leads, get them, too.
+	User, Password  string
+	PassCredentials bool
 	// PlainHTTP says that the registry is reached without TLS.
 	PlainHTTP bool
 
@@ -34,6 +36,8 @@ type Chart struct {
 	ValuesFiles              []string
 	Root                     string
 	IgnoreMissingValuesFiles bool
+	// SkipSchema leaves the schema of the values out of account.
+	SkipSchema bool
 }
 
 // Rendered is a chart as Helm renders it, with the hooks by themselves.
@@ -72,6 +76,7 @@ func (r *run) chartOf(hr *release) (Chart, error) {
 		})
 	}
 	chart.ReleaseName, chart.Namespace = releaseName(hr), hr.GetReleaseNamespace()
+	chart.SkipSchema = hr.GetInstall().DisableSchemaValidation
 	return chart, err
 }
 
@@ -142,13 +147,14 @@ func (r *run) helmRepository(hr *release, o *object, chart Chart, name string) (
 	var spec struct {
 		URL       string                 `json:"url"`
 		Type      string                 `json:"type"`
+		Pass      bool                   `json:"passCredentials"`
 		Insecure  bool                   `json:"insecure"`
 		SecretRef *struct{ Name string } `json:"secretRef"`
 	}
 	if err := convert(o.value["spec"], &spec); err != nil || spec.URL == "" {
 		return chart, hr.fault(o.key.String()+" has no spec.url", "correct it")
 	}
-	chart.Ref, chart.Repo = name, spec.URL
+	chart.Ref, chart.Repo, chart.PassCredentials = name, spec.URL, spec.Pass
 	if spec.Type == "oci" || strings.HasPrefix(spec.URL, "oci://") {
 		chart.Ref, chart.Repo = strings.TrimSuffix(spec.URL, "/")+"/"+name, ""
 		chart.PlainHTTP = spec.Insecure

@@ -28,7 +28,7 @@ func TestGatewaysWithoutListeners(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			gateway := strings.Replace(edge, listeners, tt.with, 1)
 			stream := chart(gateway, route)
-			policies, err := new(run).policiesFor(&release{HelmRelease: decoded(t, edgeRelease)})
+			policies, err := new(run).policiesFor(&release{HelmRelease: decoded(t, edgeRelease)}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

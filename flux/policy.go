@@ -20,7 +20,7 @@ func (r *run) optedIn(hr *release) bool {
 
 // policiesFor adds the policy that a HelmRelease carries for its Gateways to the
 // sources: below flags and file, above the annotation of a Gateway.
-func (r *run) policiesFor(hr *release) (engine.PolicySources, error) {
+func (r *run) policiesFor(hr *release, all parents) (engine.PolicySources, error) {
 	sources := r.options.Policies
 	text := hr.Annotations[engine.AnnotationPolicy]
 	var keys engine.Keys
@@ -43,8 +43,8 @@ func (r *run) policiesFor(hr *release) (engine.PolicySources, error) {
 	own := &engine.PolicyFile{Name: "annotation of " + hr.String()}
 	if given := sources.File; given != nil {
 		own.Name = given.Name
+		r.differences(hr, all, keys)
 		for _, entry := range given.Gateways {
-			r.differences(hr, given.Name, entry.Keys, keys)
 			both := maps.Clone(keys)
 			maps.Copy(both, entry.Keys)
 			entry.Keys = both
@@ -56,11 +56,24 @@ func (r *run) policiesFor(hr *release) (engine.PolicySources, error) {
 	return sources, nil
 }
 
-// differences tells of the keys that a file gives another value.
-func (r *run) differences(hr *release, file string, entry, own engine.Keys) {
-	for _, name := range slices.Sorted(maps.Keys(own)) {
-		if value, set := entry[name]; set && !reflect.DeepEqual(value, own[name]) {
-			r.find(engine.Warning, engine.CodePolicyDifference, hr, fmt.Sprintf("annotation %s says %s: %v, and policy file %s, which counts, says %v", engine.AnnotationPolicy, name, own[name], file, value))
+// differences tells of the keys that the file gives another value for a Gateway
+// of the release.
+func (r *run) differences(hr *release, all parents, own engine.Keys) {
+	file := r.options.Policies.File
+	for _, parent := range all {
+		i := slices.IndexFunc(file.Gateways, func(e engine.PolicyEntry) bool {
+			return matches(e.Name, text(parent, "metadata", "name")) && matches(e.Namespace, namespaceIn(parent, hr.GetReleaseNamespace()))
+		})
+		if i < 0 || parent["kind"] != engine.KindGateway {
+			continue
+		}
+		for _, name := range slices.Sorted(maps.Keys(own)) {
+			if value, set := file.Gateways[i].Keys[name]; set && !reflect.DeepEqual(value, own[name]) {
+				r.find(engine.Warning, engine.CodePolicyDifference, hr, fmt.Sprintf("annotation %s says %s: %v, and policy file %s, which counts, says %v", engine.AnnotationPolicy, name, own[name], file.Name, value))
+			}
 		}
 	}
 }
+
+// matches tells whether a field of an entry's match takes a name.
+func matches(pattern, name string) bool { return pattern == "" || pattern == "*" || pattern == name }

@@ -87,6 +87,7 @@ func Render(ctx context.Context, all []File, options Options) (*Result, error) {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Object, b.Object),
 			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))
 	})
+	r.result.Findings = slices.Compact(r.result.Findings)
 	return &r.result, nil
 }
 
@@ -103,7 +104,8 @@ func (r *run) release(ctx context.Context, hr *release) (outcome, error) {
 	if err != nil {
 		return out, err
 	}
-	policies, err := r.policiesFor(hr)
+	content := contentOf(stream)
+	policies, err := r.policiesFor(hr, content.parents)
 	if err != nil {
 		return out, err
 	}
@@ -113,7 +115,7 @@ func (r *run) release(ctx context.Context, hr *release) (outcome, error) {
 	if err != nil {
 		return out, fmt.Errorf("%s (%s): %w", hr, hr.file, err)
 	}
-	return out, r.plan(hr, rendered.Plan, contentOf(stream), &out)
+	return out, r.plan(hr, rendered.Plan, content, &out)
 }
 
 // stream is what helm-controller would apply, but for what we add.

@@ -5,6 +5,12 @@
 // What each chart of testdata/charts gets is in testdata/faces, as the text that
 // [Face.String] returns. A test of a face makes its [Face], from a stream of
 // manifests or from objects read of a cluster, and compares it with [Want].
+//
+// What cannot be the same needs a test of its own: Flux cannot patch a Gateway
+// without a list of listeners (and so gives it no plain one either), nor install a
+// chart that kustomize refuses; and where a hostname belongs to one namespace, a
+// render knows the claims of its own release only, while the sweep knows who
+// holds the name.
 package facetest
 
 import (

@@ -27,7 +27,10 @@ type Release struct {
 	DefaultsRoot   string
 	SkipMissing    bool // of Defaults
 	User, Password string
-	PlainHTTP      bool
+	// PassCredentials hands them to other hosts, to which a repository leads.
+	PassCredentials bool
+	PlainHTTP       bool
+	SkipSchema      bool
 }
 
 // RenderRelease renders a chart as Render does, and returns its hooks, too, as
@@ -39,6 +42,7 @@ func RenderRelease(ctx context.Context, r Release) (manifests, hooks []byte, err
 		return nil, nil, err
 	}
 	install.Username, install.Password, install.PlainHTTP = r.User, r.Password, r.PlainHTTP
+	install.PassCredentialsAll, install.SkipSchemaValidation = r.PassCredentials, r.SkipSchema
 	chart, err := load(install, r.ChartRequest, helmcli.New())
 	if err == nil {
 		err = r.setDefaults(chart)

@@ -53,7 +53,7 @@ func renderChart(ctx context.Context, request cli.FluxRequest, c flux.Chart) (fl
 			KubeVersion: request.KubeVersion, APIVersions: request.APIVersions,
 		},
 		Values: c.Values, Defaults: c.ValuesFiles, DefaultsRoot: c.Root, SkipMissing: c.IgnoreMissingValuesFiles,
-		User: c.User, Password: c.Password, PlainHTTP: c.PlainHTTP,
+		User: c.User, Password: c.Password, PassCredentials: c.PassCredentials, PlainHTTP: c.PlainHTTP, SkipSchema: c.SkipSchema,
 	}
 	switch {
 	case c.Path != "":
