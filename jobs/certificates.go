@@ -68,10 +68,14 @@ func (s *sweep) addCertificate(ctx context.Context, w *objectWriter, resource sc
 			return err
 		}
 		return s.unlessDry(func() error { return w.unmark(ctx, resource, name) })
+	case c.Action == engine.Keep && live.handsOver():
+		err := s.handOver(ctx, w, resource, engine.KindCertificate, name, live)
+		if err != nil || !marked {
+			return err
+		}
+		return s.mark(ctx, w, resource, name, Identity{}, "")
 	case c.Action == engine.Keep && marked:
 		return s.mark(ctx, w, resource, name, live, "")
-	case c.Action == engine.Keep && live.handsOver():
-		return s.handOver(ctx, w, resource, engine.KindCertificate, name, live)
 	case c.Action == engine.Remove && !marked && s.secretUser(c) == "":
 		return s.mark(ctx, w, resource, name, live, s.now.UTC().Format(time.RFC3339))
 	}

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -57,23 +58,24 @@ func ownsWhole(entry map[string]any, kind string) bool {
 // handsOver says whether the sweep is to let go of an object.
 func (i Identity) handsOver() bool { return i.Shared && !i.Terminating }
 
-// handOver is that of the writer, counted as a write.
+// handOver lets go of all fields of an object. Those that the other manager
+// applies stay. Where something changed the object since it was read, another run
+// will do.
 func (s *sweep) handOver(ctx context.Context, w *objectWriter, resource schema.GroupVersionResource, kind string, name engine.ObjectName, live Identity) error {
-	err := s.unlessDry(func() error { return w.handOver(ctx, resource, kind, name, live) })
-	if err == nil && s.options.DryRun == report.Write {
+	err := s.unlessDry(func() error {
+		return w.apply(ctx, resource, map[string]any{
+			"kind": kind,
+			"metadata": map[string]any{
+				"name": name.Name, "namespace": name.Namespace,
+				"uid": string(live.UID), "resourceVersion": live.ResourceVersion,
+			},
+		})
+	})
+	switch {
+	case apierrors.IsConflict(err):
+		return nil
+	case err == nil && s.options.DryRun == report.Write:
 		s.report.wrote()
 	}
 	return err
-}
-
-// handOver lets go of all fields of an object, if nothing changed it since it was
-// read. Those that the other manager applies stay.
-func (w *objectWriter) handOver(ctx context.Context, resource schema.GroupVersionResource, kind string, name engine.ObjectName, seen Identity) error {
-	return w.apply(ctx, resource, map[string]any{
-		"kind": kind,
-		"metadata": map[string]any{
-			"name": name.Name, "namespace": name.Namespace,
-			"uid": string(seen.UID), "resourceVersion": seen.ResourceVersion,
-		},
-	})
 }
