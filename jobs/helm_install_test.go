@@ -49,7 +49,11 @@ func TestInstallThenSweep(t *testing.T) {
 		if err := os.CopyFS(t.TempDir(), os.DirFS(path)); err != nil {
 			t.Fatal(err)
 		}
-		for _, how := range helms {
+		ways := helms
+		if path != chart {
+			ways = []helm{helms[0], helms[2]} // the charts differ, the ways less
+		}
+		for _, how := range ways {
 			t.Run(fmt.Sprint(path[strings.LastIndex(path, "/")+1:], "/", how.name), func(t *testing.T) {
 				t.Parallel()
 				installThenSweep(newLands(t, how).release(t, "sample"), path)

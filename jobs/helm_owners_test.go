@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/gatewright/gatewright/postrender/engine"
@@ -44,18 +45,23 @@ func (r *release) refuses(err error, field string) bool {
 	return true
 }
 
-// released says that our manager owns nothing of an object any more, where the
-// release applies it.
-func (r *release) released(object *unstructured.Unstructured) {
+// isOurs says whether our manager applies something of an object.
+func (r *release) isOurs(object *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == engine.FieldManager
+	})
+}
+
+// settle sweeps until there is nothing left to do. What cert-manager, which may
+// run beside the test, writes while a sweep is at it, is left for the next one.
+func (r *release) settle() {
 	r.t.Helper()
-	for _, entry := range object.GetManagedFields() {
-		if entry.Manager == engine.FieldManager && !r.how.patches {
-			r.t.Errorf("%s %s is still ours, too", object.GetKind(), object.GetName())
+	for range 10 {
+		if r.sweep().Writes == 0 {
+			return
 		}
 	}
-	if object.GetLabels()[engine.LabelFor] != r.name {
-		r.t.Errorf("the labels of %s %s are %v", object.GetKind(), object.GetName(), object.GetLabels())
-	}
+	r.t.Error("the sweep does not come to rest")
 }
 
 // redirects are the names of our redirects of the Gateway.

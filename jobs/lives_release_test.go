@@ -82,7 +82,7 @@ func platformComesAndGoes(platform *release) {
 	platform.sweep()
 	platform.upgrade(`{routes: {shop: [one.example.com]}}`) // which takes its Certificate over
 	platform.options.Gateways = everything
-	platform.sweep()
+	platform.settle()
 	platform.has("http", "drei.example.com", "one.example.com")
 	if platform.certificate("one.example.com").GetUID() != was {
 		platform.t.Error("the Certificate was made anew")

@@ -18,7 +18,7 @@ var brokenCases = []ownershipCase{
 			r.has("http", "a.example.com")
 			r.upgrade(withA)
 			r.has("http", "a.example.com")
-			r.sweep()
+			r.settle()
 			r.quiet()
 		},
 	},
@@ -33,7 +33,7 @@ var brokenCases = []ownershipCase{
 			r.sweep()
 			r.has("http", "a.example.com")
 			r.upgrade(`{` + values + `}`)
-			r.sweep()
+			r.settle()
 			if r.certificate("a.example.com").GetUID() != was {
 				r.t.Error("the Certificate was made anew")
 			}
@@ -95,7 +95,7 @@ func withoutPolicy(r *release) {
 	r.later(48 * time.Hour)
 	r.quiet()
 	put("again", flag...)
-	r.sweep()
+	r.settle()
 	r.has("http", "a.example.com", "x.example.com")
 	r.quiet()
 }

@@ -73,7 +73,7 @@ func policyIsInput(r *release) {
 	if got := r.annotators(engine.AnnotationRendered); got != r.manager() {
 		r.t.Errorf("rendered is written by %s", got)
 	}
-	r.sweep()
+	r.settle()
 	r.quiet()
 }
 
@@ -105,7 +105,7 @@ spec:
 		r.t.Fatal("the sweep made no Certificate")
 	}
 	fromGit("other")
-	r.sweep() // lets go of it
+	r.settle()
 	r.quiet()
 	if issuer := r.issuer("a.example.com"); issuer != "other" {
 		r.t.Errorf("Git asks for another issuer than %s", issuer)
@@ -125,7 +125,7 @@ func oneNamespace(r *release) {
 	if diff := gocmp.Diff(same, r.listener("same.example.com")); diff != "" {
 		r.t.Errorf("the listener changed (-sweep's +chart's):\n%s", diff)
 	}
-	r.sweep()
+	r.settle()
 	r.quiet()
 
 	err := r.tryUpgrade(`{routes: {shop: [same.example.com, theirs.example.com]}, ` + one + `}`)
@@ -162,7 +162,7 @@ func chartListenerChangedByHand(r *release) {
 	name := engine.ListenerName("a.example.com", 443)
 	r.Kubectl(r.t, r.named(`{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: EDGE}, spec: {gatewayClassName: test, listeners: [{name: `+name+`, port: 8443, protocol: HTTPS}]}}`),
 		"apply", "--server-side", "--force-conflicts", "--field-manager=somebody", "-n", r.namespace, "-f", "-")
-	r.sweep()
+	r.settle()
 	r.quiet()
 	err := r.tryUpgrade(`{routes: {shop: [a.example.com]}, note: next}`)
 	port, want := r.listener("a.example.com")["port"], int64(8443)
@@ -177,6 +177,6 @@ func chartListenerChangedByHand(r *release) {
 	} else if err != nil && !strings.Contains(err.Error(), `conflict with "somebody"`) {
 		r.t.Error(err)
 	}
-	r.sweep()
+	r.settle()
 	r.quiet()
 }

@@ -85,7 +85,7 @@ var takeoverCases = []ownershipCase{
 			r.sweep()
 			r.has("http", "a.example.com")
 			r.upgrade(`{routes: {shop: [a.example.com]}, note: next, policy: {attach: {from: Same}}}`)
-			r.sweep()
+			r.settle()
 			r.has("http", "a.example.com")
 			r.quiet()
 		},
@@ -103,7 +103,7 @@ var takeoverCases = []ownershipCase{
 			r.other("a.example.com")
 			r.sweep()
 			r.upgrade(withA)
-			r.sweep()
+			r.settle()
 			r.quiet()
 			r.upgrade(`{routes: {shop: [a.example.com]}, policy: {issuerRef: {kind: ClusterIssuer, name: next}}}`)
 			r.sweep()
@@ -111,7 +111,9 @@ var takeoverCases = []ownershipCase{
 				r.t.Errorf("the issuer is %s", issuer)
 			}
 			r.quiet()
-			r.released(r.certificate("a.example.com"))
+			if !r.how.patches && r.isOurs(r.certificate("a.example.com")) {
+				r.t.Error("the Certificate is still ours, too")
+			}
 		},
 	},
 	{
@@ -126,7 +128,7 @@ var takeoverCases = []ownershipCase{
 			r.upgrade(withoutRoutes) // before a sweep could hand it over
 			r.sweep()
 			r.later(25 * time.Hour)
-			r.sweep()
+			r.settle()
 			r.has("http")
 			r.quiet()
 		},
@@ -143,10 +145,13 @@ var takeoverCases = []ownershipCase{
 				r.t.Fatalf("redirects of the sweep: %q", r.redirects())
 			}
 			r.upgrade(`{note: through the post-renderer, ` + redirect + `}`)
-			r.sweep()
+			r.settle()
 			r.has("http", "hand.example.com")
 			r.quiet()
-			r.released(r.live("HTTPRoute", strings.TrimPrefix(r.redirects()[0], "httproute.gateway.networking.k8s.io/")))
+			route := r.live("HTTPRoute", strings.TrimPrefix(r.redirects()[0], "httproute.gateway.networking.k8s.io/"))
+			if !r.how.patches && r.isOurs(route) {
+				r.t.Error("the redirect is still ours, too")
+			}
 		},
 	},
 	{
@@ -176,7 +181,7 @@ func sweepFirstChartLater(r *release) {
 	if diff := gocmp.Diff(listener, r.listener("a.example.com")); diff != "" {
 		r.t.Errorf("the listener changed (-sweep's +chart's):\n%s", diff)
 	}
-	r.sweep()
+	r.settle()
 	r.quiet()
 
 	r.upgrade(`{routes: {shop: [a.example.com]}, note: next}`) // and once more, after the sweep
@@ -200,7 +205,7 @@ func chartFirstSweepLater(r *release) {
 	}
 	r.quiet()
 	r.upgrade(withA) // and back
-	r.sweep()
+	r.settle()
 	r.has("http", "a.example.com")
 	r.quiet()
 }
@@ -223,7 +228,7 @@ func anotherIssuer(r *release) {
 	if issuer := r.issuer("a.example.com"); issuer != "next" {
 		r.t.Errorf("the issuer is %s", issuer)
 	}
-	r.sweep()
+	r.settle()
 	r.quiet()
 }
 
@@ -244,7 +249,7 @@ func listenerSetOfBoth(r *release) {
 	if !has() {
 		r.t.Error("the upgrade lost the listener")
 	}
-	r.sweep()
+	r.settle()
 	r.quiet()
 	if !has() {
 		r.t.Error("the sweep lost the listener")
