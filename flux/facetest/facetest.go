@@ -10,7 +10,7 @@
 // without a list of listeners (and so gives it no plain one either), nor install a
 // chart that kustomize refuses; and where a hostname belongs to one namespace, a
 // render knows the claims of its own release only, while the sweep knows who
-// holds the name.
+// holds the name; and a ReferenceGrant, which a render adds, the sweep waits for.
 package facetest
 
 import (

@@ -18,6 +18,7 @@ import (
 	"github.com/gatewright/gatewright/cmd/internal/cli"
 	"github.com/gatewright/gatewright/flux"
 	"github.com/gatewright/gatewright/flux/facetest"
+	"github.com/gatewright/gatewright/jobs/clustertest"
 )
 
 // asPostRenderer has this test program be gatewright, for Helm and a shell to run.
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asPostRenderer) != "" {
 		os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, cli.Program{Flux: Render}))
 	}
-	os.Exit(m.Run())
+	os.Exit(clustertest.Run(m))
 }
 
 // different are charts that cannot get the same from Flux, with the reason.
