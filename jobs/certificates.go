@@ -46,8 +46,14 @@ func (s *sweep) mark(ctx context.Context, w *objectWriter, resource schema.Group
 // pendingCertificates are those that something is to be done about, or said of.
 func (s *sweep) pendingCertificates() []engine.CertificatePlan {
 	var out []engine.CertificatePlan
+	left := s.leftSecrets()
 	for _, c := range s.plan.Certificates {
-		live := s.reading.Certificates[engine.ObjectName{Namespace: c.Namespace, Name: c.Name}]
+		name := engine.ObjectName{Namespace: c.Namespace, Name: c.Name}
+		live := s.reading.Certificates[name]
+		if why := left[engine.ObjectName{Namespace: c.Namespace, Name: c.SecretName}]; why != "" && c.Action == engine.Add && s.writes(c.Placed) {
+			s.report.left(engine.KindCertificate, name, why)
+			continue
+		}
 		kept := c.Action == engine.Keep && live.Annotations[annotationStale] == "" && !live.handsOver()
 		if s.writes(c.Placed) && !kept {
 			out = append(out, c)

@@ -6,11 +6,14 @@ import (
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gatewright/gatewright/jobs"
 	"github.com/gatewright/gatewright/jobs/clustertest"
 	"github.com/gatewright/gatewright/jobs/report"
+	"github.com/gatewright/gatewright/postrender/engine"
 )
 
 // pausing lets a process stand still before its nth request that matches, while
@@ -141,4 +144,62 @@ func (g *ground) crossed(n, m int) (first, second outcomeOf) {
 	}
 	<-secondEnded
 	return first, second
+}
+
+// TestTwoSweepsWithALease: the second waits until the first is done, and finds
+// nothing to do but what comes after it.
+func TestTwoSweepsWithALease(t *testing.T) {
+	g := busy(t)
+	alive := g.things()
+	var both sync.WaitGroup
+	var reports [2]*report.Report
+	var spans [2]span
+	for n := range reports {
+		both.Go(func() { reports[n], spans[n] = g.lockedSweep("process " + strconv.Itoa(n)) })
+	}
+	both.Wait()
+	if went := gone(alive, g.things()); !isSubset(went, stale) {
+		t.Errorf("removed %q", went)
+	}
+	first, second := 0, 1
+	if spans[1].begin.Before(spans[0].begin) {
+		first, second = 1, 0
+	}
+	if spans[second].begin.Before(spans[first].end) {
+		t.Errorf("both ran at the same time: %v", spans)
+	}
+	for _, n := range []int{first, second} {
+		if reports[n].Result != report.Done {
+			t.Error(told(reports[n], nil))
+		}
+	}
+	for _, c := range reports[second].Changes {
+		if c.Action == engine.Add && c.Outcome == report.Made {
+			t.Errorf("the second sweep adds again: %+v", c)
+		}
+	}
+}
+
+// span is the time between the first request of a sweep and the last.
+type span struct{ begin, end time.Time }
+
+// lockedSweep sweeps once the Lease is to be had.
+func (g *ground) lockedSweep(identity string) (*report.Report, span) {
+	cluster, err := jobs.Connect(g.config)
+	if err != nil {
+		g.t.Error(err)
+		return &report.Report{}, span{}
+	}
+	unlock, err := cluster.Lock(g.t.Context(), engine.ObjectName{Namespace: g.namespace, Name: "sweep"}, identity, time.Minute)
+	if err != nil {
+		g.t.Error(err)
+		return &report.Report{}, span{}
+	}
+	defer unlock()
+	begin := time.Now()
+	got, err := g.sweepBy(g.t.Context(), g.config)
+	if err != nil {
+		g.t.Error(err)
+	}
+	return got, span{begin, time.Now()}
 }

@@ -14,6 +14,8 @@ func (s *sweep) addRedirects(ctx context.Context) {
 		live := s.reading.HTTPRoutes[name]
 		switch {
 		case !s.writes(r.Placed):
+		case r.Action == engine.Add && s.leftRedirect(r) != "":
+			s.report.left(engine.KindHTTPRoute, name, s.leftRedirect(r))
 		case r.Action == engine.Add, r.Action == engine.Update:
 			err := s.unlessDry(func() error { return w.apply(ctx, resource, r.Object()) })
 			s.report.object(engine.KindHTTPRoute, name, r.Action, r.Reason, err)
