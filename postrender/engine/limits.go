@@ -117,7 +117,7 @@ func (r *run) overLimit(g *gateway, listeners []Listener, over []excess) []exces
 		if free > 0 {
 			reached = fmt.Sprintf("of the %d that it may have %d are kept free for its release", most, free)
 		}
-		out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s has %d listeners, and %s; %s", g, len(g.hand)+ours-1, reached, g.roomier())})
+		out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s has %d listeners, and %s; %s", g, len(g.hand)+ours-1-len(out), reached, g.roomier())})
 	}
 	for i := range out {
 		out[i].err = gatewayError(g.Gateway, fmt.Sprintf("it would have %d listeners (%d hand-written, %d computed), and %d is the limit", len(g.hand)+ours, len(g.hand), ours, limit),
