@@ -35,15 +35,21 @@ spec: {secretName: ca, isCA: true, commonName: ca, issuerRef: {group: cert-manag
 {apiVersion: cert-manager.io/v1, kind: ClusterIssuer, metadata: {name: letsencrypt}, spec: {ca: {secretName: ca}}}
 `
 
-// TestInstallThenSweep: what a chart gets by the post-renderer is issued by
-// cert-manager, and there is nothing left to do for the sweep.
-func TestInstallThenSweep(t *testing.T) {
+// signing starts cert-manager with an issuer that signs.
+func signing(t *testing.T) {
+	t.Helper()
 	env := clustertest.Start(t)
 	env.StartCertManager(t)
 	env.Apply(t, "test", "", clusterCA)
 	t.Cleanup(func() {
 		env.Kubectl(t, "", "delete", "clusterissuer/self", "clusterissuer/letsencrypt", "certificate/ca", "secret/ca", "-n", "cert-manager")
 	})
+}
+
+// TestInstallThenSweep: what a chart gets by the post-renderer is issued by
+// cert-manager, and there is nothing left to do for the sweep.
+func TestInstallThenSweep(t *testing.T) {
+	signing(t)
 	for path := range sampleCharts {
 		// What Helm reads, go test must see, or it takes an old result for a new chart.
 		if err := os.CopyFS(t.TempDir(), os.DirFS(path)); err != nil {
@@ -98,5 +104,31 @@ func installThenSweep(r *release, path string) {
 	r.sweep()
 	if r.listener("late.example.com") == nil {
 		r.t.Error("the sweep does not serve a route that came later")
+	}
+}
+
+// TestSecretOutlivesItsCertificate: a hostname that the chart drops while another
+// release uses it loses its Certificate with the upgrade. The sweep makes it
+// again, and what was issued is still good.
+func TestSecretOutlivesItsCertificate(t *testing.T) {
+	signing(t)
+	const signed = `policy: {issuerRef: {kind: ClusterIssuer, name: letsencrypt}}`
+	r := newLands(t, helms[0]).release(t, "edge")
+	issued := func() string {
+		t.Helper()
+		name := certificateOf("edge", "a.example.com")
+		r.Kubectl(t, "", "wait", "-n", r.namespace, "certificate", name, "--for=condition=Ready", "--timeout=90s")
+		return r.Kubectl(t, "", "get", "secret", name, "-n", r.namespace, "-o", `jsonpath={.data.tls\.crt}`)
+	}
+	r.upgrade(`{routes: {shop: [a.example.com]}, ` + signed + `}`)
+	before, certificate := issued(), r.certificate("a.example.com").GetUID()
+	r.other("a.example.com")
+	r.upgrade(`{routes: {}, ` + signed + `}`)
+	r.sweep()
+	if after := issued(); before == "" || after != before {
+		t.Error("it was issued anew")
+	}
+	if r.certificate("a.example.com").GetUID() == certificate {
+		t.Error("Helm leaves the Certificate by now")
 	}
 }
