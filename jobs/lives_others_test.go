@@ -235,3 +235,28 @@ func TestMarkLeavesTheRest(t *testing.T) {
 		t.Errorf("the mark changed more (-before +after):\n%s", diff)
 	}
 }
+
+// TestSomebodyElseInOurCertificate: a Certificate whose spec somebody edits is
+// theirs as well from then on: it keeps its values, and stays.
+func TestSomebodyElseInOurCertificate(t *testing.T) {
+	w := newWorld(t)
+	w.apply("me", gatewayWithPolicy)
+	w.apply("me", route("shop", "a.example.com", "b.example.com"))
+	w.sweep()
+	name := certificateOf("edge", "a.example.com")
+	w.Kubectl(t, "", "patch", "certificate", name, "-n", w.namespace, "--type=merge", "--field-manager=kubectl-edit", "-p", `{"spec": {"issuerRef": {"name": "mine"}}}`)
+	w.wantQuiet("edge")
+	w.apply("me", route("shop", "b.example.com"))
+	for range 4 {
+		w.sweep()
+		w.later(25 * time.Hour)
+	}
+	w.wantListeners("edge", "http", "b.example.com:443")
+	edited := w.get("certificate", name)
+	if edited == nil {
+		t.Fatal("the Certificate is gone")
+	}
+	if issuer := edited.Object["spec"].(map[string]any)["issuerRef"].(map[string]any)["name"]; issuer != "mine" {
+		t.Errorf("the issuer is %v", issuer)
+	}
+}

@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -127,6 +128,11 @@ var upgradeCases = []ownershipCase{
 		},
 	},
 	{
+		name:  "copied-into-the-chart",
+		shows: "a computed listener that the chart's author copies into the chart is the chart's from then on; under Helm 3, which sends no field that does not differ, nothing in the cluster tells, and it goes when nobody claims it",
+		run:   copiedIntoTheChart,
+	},
+	{
 		name:  "places-left-free",
 		shows: "the sweep leaves eight places free on a Gateway that a release renders, so that its next hostnames fit",
 		run:   placesLeftFree,
@@ -232,5 +238,28 @@ func chartBringsItsOwn(r *release) {
 		r.t.Error("the listener of the chart is not there")
 	}
 	r.sweep() // marks the Certificate of the listener that is gone
+	r.quiet()
+}
+
+func copiedIntoTheChart(r *release) {
+	r.upgrade(withoutRoutes)
+	r.other("a.example.com")
+	r.sweep()
+	text, err := json.Marshal(r.listener("a.example.com"))
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.upgrade(`{listeners: [{name: http, port: 80, protocol: HTTP}, ` + string(text) + `]}`)
+	r.settle()
+	r.other()
+	for range 4 {
+		r.sweep()
+		r.later(25 * time.Hour)
+	}
+	if r.how.patches {
+		r.has("http")
+	} else {
+		r.has("http", "a.example.com")
+	}
 	r.quiet()
 }
