@@ -187,6 +187,7 @@ func (s *sweep) conclude() {
 	for object, err := range s.unread {
 		r.problem(object, unreadState(err))
 	}
+	r.HelmReleases = s.helmReleases()
 	s.turnVerdicts()
 	r.Refused = append(r.Refused, s.plan.Refused()...)
 	slices.SortFunc(r.Changes, compareChanges)
@@ -223,6 +224,17 @@ func (r *Reading) kinds() []report.Kind {
 			line.Error = k.Err.Error()
 		}
 		out = append(out, line)
+	}
+	return out
+}
+
+// helmReleases are the HelmReleases of the parents.
+func (s *sweep) helmReleases() map[string]string {
+	out := map[string]string{}
+	for _, p := range s.parents {
+		if name := p.source.Labels[fluxName]; name != "" {
+			out[p.source.String()] = p.source.Labels[fluxNamespace] + "/" + name
+		}
 	}
 	return out
 }

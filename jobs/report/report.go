@@ -27,6 +27,12 @@ type Report struct {
 	Refused  []engine.Verdict `json:"refused"`
 	Findings []engine.Finding `json:"findings"`
 	Problems []Problem        `json:"problems"`
+	// Notes are what went wrong beside the sweep, such as events that could not be
+	// sent; they cost nothing.
+	Notes []string `json:"notes,omitempty"`
+	// HelmReleases are the "namespace/name" of those that render "Gateway
+	// namespace/name".
+	HelmReleases map[string]string `json:"helmReleases,omitempty"`
 	// Writes counts what the API server stored.
 	Writes int `json:"writes"`
 	// Events counts those written, which Writes does not.

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -28,6 +29,8 @@ type SweepRequest struct {
 	DryRun         report.DryRun
 	Events         bool
 	Infrastructure bool
+	// FluxEvents is the address of Flux's notification-controller, or "".
+	FluxEvents string
 	// Lease keeps two sweeps apart; without a name there is none.
 	Lease engine.ObjectName
 	// LockTimeout is how long to wait for the Lease.
@@ -102,6 +105,7 @@ func (f *sweepFlags) register(cmd *cobra.Command) {
 	fs.Lookup("dry-run").NoOptDefVal = string(report.DryRunClient)
 	fs.BoolVar(&r.Events, "events", false, "write Events on the Gateways and routes that something happens to")
 	fs.BoolVar(&r.Infrastructure, "infrastructure", false, "report Deployments, Services and ServiceAccounts whose Gateway is gone")
+	fs.StringVar(&r.FluxEvents, "flux-events", "", "tell Flux's notification-controller at this `URL` of what happens to Gateways of HelmReleases")
 	fs.StringVar(&f.lease, "lease", "", "Lease `NAMESPACE/NAME` that keeps two sweeps apart")
 	fs.DurationVar(&r.LockTimeout, "lock-timeout", 2*time.Minute, "how long to wait for the Lease before doing nothing")
 	fs.StringVarP(&f.output, "output", "o", "table", "`FORMAT`: table or json")
@@ -129,6 +133,9 @@ func (f *sweepFlags) check(cmd *cobra.Command) error {
 		return wrong("--grace, --settle, --max-removals and --yield-for take nothing below zero")
 	case r.Grace == 0 && !f.yes && r.DryRun == report.Write:
 		return wrong("--grace 0 removes at once what nobody asks for at this moment; add --yes if that is meant")
+	}
+	if address, err := url.Parse(r.FluxEvents); r.FluxEvents != "" && (err != nil || address.Host == "" || !strings.HasPrefix(address.Scheme, "http")) {
+		return wrong("--flux-events %q: want an http address, such as http://notification-controller.flux-system.svc.cluster.local./", r.FluxEvents)
 	}
 	for _, namespace := range r.Namespaces {
 		if len(validation.IsDNS1123Label(namespace)) > 0 {
@@ -210,6 +217,9 @@ func (a *app) sweep(cmd *cobra.Command, flags *sweepFlags) error {
 	progress.clear()
 	if got == nil {
 		return err
+	}
+	for _, note := range got.Notes {
+		say(a.stderr, oneLine("gatewright: warning: "+note))
 	}
 	if err := errors.Join(a.printSweep(got, flags), flags.files(got)); err != nil {
 		return &exitError{exitPartial, err}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gatewright/gatewright/cmd/internal/cli"
+	"github.com/gatewright/gatewright/flux/notify"
 	"github.com/gatewright/gatewright/jobs"
 	"github.com/gatewright/gatewright/jobs/report"
 )
@@ -31,7 +32,13 @@ func Sweep(ctx context.Context, request cli.SweepRequest) (*report.Report, error
 		}
 		defer unlock()
 	}
-	return cluster.Sweep(ctx, optionsOf(request))
+	done, err := cluster.Sweep(ctx, optionsOf(request))
+	if request.FluxEvents != "" {
+		if failed := notify.Send(request.FluxEvents, notify.Events(done)); failed != nil {
+			done.Notes = append(done.Notes, failed.Error())
+		}
+	}
+	return done, err
 }
 
 // identity is who holds the Lease: the Pod, or the process on some machine.
