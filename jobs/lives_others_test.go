@@ -27,36 +27,43 @@ func (w *world) refusedOf(got *report.Report) map[string]string {
 	return out
 }
 
+// byHand edits one field of the second listener as kubectl edit does.
+func byHand(field, value string) func(*world) {
+	return func(w *world) {
+		w.Kubectl(w.t, "", "patch", "gateway", "edge", "-n", w.namespace, "--type=json", "--field-manager=kubectl-edit", "-p",
+			`[{"op": "replace", "path": "/spec/listeners/1/`+field+`", "value": `+value+`}]`)
+	}
+}
+
+// byForce applies fields of our listener by force, as Flux does.
+func byForce(fields string) func(*world) {
+	return func(w *world) {
+		w.Kubectl(w.t, `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: edge}, spec: {gatewayClassName: test, listeners: [{name: `+
+			engine.ListenerName("a.example.com", 443)+`, port: 443, protocol: HTTPS, `+fields+`}]}}`,
+			"apply", "--server-side", "--force-conflicts", "--field-manager=helm-controller", "-n", w.namespace, "-f", "-")
+	}
+}
+
+// editsOfOthers are what somebody else does to our listener of a.example.com.
+var editsOfOthers = map[string]struct {
+	edit func(*world)
+	// says is in the verdict; without it there is none.
+	says string
+}{
+	"who may attach":             {byHand("allowedRoutes/namespaces/from", `"Same"`), `conflict with "kubectl-edit" using gateway.networking.k8s.io/v1 on allowedRoutes.namespaces.from`},
+	"the hostname":               {byHand("hostname", `"z.example.com"`), `on hostname`},
+	"the port":                   {byHand("port", `8443`), `on port`},
+	"the Secret":                 {byHand("tls/certificateRefs", `[{"name": "mine"}]`), `on tls.certificateRefs`},
+	"a field that we leave out":  {byHand("allowedRoutes/kinds", `[{"kind": "HTTPRoute"}]`), ""},
+	"who may attach, by force":   {byForce(`allowedRoutes: {namespaces: {from: Same}}`), `conflict with "helm-controller" on allowedRoutes.namespaces.from`},
+	"the Secret, by force":       {byForce(`tls: {certificateRefs: [{name: mine}]}`), `conflict with "helm-controller" on tls.certificateRefs`},
+	"the same as ours, by force": {byForce(`hostname: a.example.com`), ""},
+}
+
 // TestSomebodyElseInOurListener: the field that somebody else took keeps its
 // value, its hostname is told so, and all other hostnames are added.
 func TestSomebodyElseInOurListener(t *testing.T) {
-	byHand := func(field, value string) func(*world) {
-		return func(w *world) {
-			w.Kubectl(w.t, "", "patch", "gateway", "edge", "-n", w.namespace, "--type=json", "--field-manager=kubectl-edit", "-p",
-				`[{"op": "replace", "path": "/spec/listeners/1/`+field+`", "value": `+value+`}]`)
-		}
-	}
-	byForce := func(fields string) func(*world) {
-		return func(w *world) {
-			w.Kubectl(w.t, `{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: edge}, spec: {gatewayClassName: test, listeners: [{name: `+
-				engine.ListenerName("a.example.com", 443)+`, port: 443, protocol: HTTPS, `+fields+`}]}}`,
-				"apply", "--server-side", "--force-conflicts", "--field-manager=helm-controller", "-n", w.namespace, "-f", "-")
-		}
-	}
-	for name, test := range map[string]struct {
-		edit func(*world)
-		// says is in the verdict; without it there is none.
-		says string
-	}{
-		"who may attach":             {byHand("allowedRoutes/namespaces/from", `"Same"`), `conflict with "kubectl-edit" using gateway.networking.k8s.io/v1 on allowedRoutes.namespaces.from`},
-		"the hostname":               {byHand("hostname", `"z.example.com"`), `on hostname`},
-		"the port":                   {byHand("port", `8443`), `on port`},
-		"the Secret":                 {byHand("tls/certificateRefs", `[{"name": "mine"}]`), `on tls.certificateRefs`},
-		"a field that we leave out":  {byHand("allowedRoutes/kinds", `[{"kind": "HTTPRoute"}]`), ""},
-		"who may attach, by force":   {byForce(`allowedRoutes: {namespaces: {from: Same}}`), `conflict with "helm-controller" on allowedRoutes.namespaces.from`},
-		"the Secret, by force":       {byForce(`tls: {certificateRefs: [{name: mine}]}`), `conflict with "helm-controller" on tls.certificateRefs`},
-		"the same as ours, by force": {byForce(`hostname: a.example.com`), ""},
-	} {
+	for name, test := range editsOfOthers {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.apply("me", gatewayWithPolicy)

@@ -147,11 +147,16 @@ func oneNamespace(r *release) {
 	}
 	r.later(25 * time.Hour)
 	r.quiet()
+	r.holders(map[string]engine.Holder{"same.example.com": {Namespace: r.namespace}, "theirs.example.com": {Namespace: r.team}})
+}
+
+// holders says who holds which hostnames.
+func (r *release) holders(want map[string]engine.Holder) {
+	r.t.Helper()
 	state, err := engine.ParseState(r.annotation(engine.AnnotationState))
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	want := map[string]engine.Holder{"same.example.com": {Namespace: r.namespace}, "theirs.example.com": {Namespace: r.team}}
 	if diff := gocmp.Diff(want, state.Holders); diff != "" {
 		r.t.Errorf("holders (-want +got):\n%s", diff)
 	}
