@@ -3,14 +3,11 @@ package flux
 import (
 	"cmp"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"path"
 	"slices"
 	"strings"
-
-	"github.com/gatewright/gatewright/postrender/engine"
 )
 
 // Chart says which chart to render, and how.
@@ -160,7 +157,7 @@ func (r *run) helmRepository(hr *release, o *object, chart Chart, name string) (
 		chart.PlainHTTP = spec.Insecure
 	}
 	if spec.SecretRef != nil {
-		r.credentials(hr, &chart, key{kindSecret, o.namespace, spec.SecretRef.Name})
+		r.login(hr, &chart, key{kindSecret, o.namespace, spec.SecretRef.Name})
 	}
 	return chart, nil
 }
@@ -186,28 +183,9 @@ func (r *run) ociRepository(hr *release, o *object) (Chart, error) {
 		chart.Version = cmp.Or(chart.Version, "latest")
 	}
 	if spec.SecretRef != nil {
-		r.credentials(hr, &chart, key{kindSecret, o.namespace, spec.SecretRef.Name})
+		r.login(hr, &chart, key{kindSecret, o.namespace, spec.SecretRef.Name})
 	}
 	return chart, nil
-}
-
-// credentials takes user and password from a Secret, if the files hold it in
-// clear. Otherwise Helm's own are used, of helm registry login.
-func (r *run) credentials(hr *release, chart *Chart, secret key) {
-	o, found := r.repository.objects[secret]
-	if !found || o.value["sops"] != nil {
-		r.find(engine.Warning, CodeSourceLogin, hr, fmt.Sprintf("its chart needs the login of %s, which is not among the files in clear; that of helm registry login is used, if there is one", secret))
-		return
-	}
-	read := func(name string) string {
-		if text, found := nested(o.value, "stringData", name); found {
-			return text
-		}
-		text, _ := nested(o.value, "data", name)
-		data, _ := base64.StdEncoding.DecodeString(text)
-		return string(data)
-	}
-	chart.User, chart.Password = read("username"), read("password")
 }
 
 // maxName is Helm's limit for the name of a release.

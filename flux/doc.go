@@ -8,7 +8,9 @@
 // The flow of [Render], one step after the other:
 //
 //	files.go, read.go   the files, and the objects in them
-//	chart.go, values.go what to render, and with which values
+//	chart.go, login.go  which chart to render, and from where
+//	values.go           with which values
+//	kustomization.go    what applies a file
 //	steps.go            helm-controller's post-renderers, run by kustomize
 //	policy.go           the policy of a HelmRelease
 //	patches.go          a plan as patches

@@ -103,8 +103,11 @@ func TestRenderAgain(t *testing.T) {
 		"listed from aside":    {"a/edge.yaml": edgeRelease, "source.yaml": source, "b/kustomization.yaml": strings.Replace(kustomization, "./edge", "../a/edge", 1)},
 		"two in one folder": {"a/edge.yaml": edgeRelease, "a/other.yaml": strings.Replace(edgeRelease, "name: edge\n", "name: other\n", 1), "source.yaml": source,
 			"a/kustomization.yaml": kustomization + "- other.yaml\n"},
-		"behind others": {"edge.yaml": theirs, "source.yaml": source},
-		"CRLF":          {"edge.yaml": strings.ReplaceAll(theirs, "\n", "\r\n"), "source.yaml": source},
+		"with anchors":     {"edge.yaml": edgeRelease + "  values: &v {a: &b 1, c: *b}\n  valuesX: *v\n", "source.yaml": source},
+		"with keys behind": {"edge.yaml": strings.Replace(edgeRelease, "spec:\n", "spec:\n  postRenderers:\n    # deep\n    -   kustomize: {images: [{name: a}]} # x\n\n  # of interval\n", 1) + "# foot\nstatus: {}\n...\n", "source.yaml": source},
+		"in flow style":    {"edge.yaml": edgeRelease[:strings.Index(edgeRelease, "spec:")] + "spec: {interval: 10m, chart: {spec: {chart: edge, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}}, postRenderers: [{kustomize: {images: []}}]} # all\n", "source.yaml": source},
+		"behind others":    {"edge.yaml": theirs, "source.yaml": source},
+		"CRLF":             {"edge.yaml": strings.ReplaceAll(theirs, "\n", "\r\n"), "source.yaml": source},
 		"in a List": {"source.yaml": source, "edge.yaml": "kind: List\napiVersion: v1\nitems:\n- " +
 			strings.ReplaceAll(strings.TrimSuffix(strings.TrimPrefix(theirs, "# The edge.\n"), "\n"), "\n", "\n  ") + "\n"},
 	} {

@@ -11,7 +11,7 @@ import (
 const (
 	exitDone    = 0
 	exitFailed  = 1  // nothing was written
-	exitChanges = 2  // --detailed-exitcode: the plan changes something
+	exitChanges = 2  // --detailed-exitcode: the plan changes something; flux check: a file is out of date
 	exitRefused = 3  // --strict: a claim is refused, or something is found
 	exitPartial = 4  // some was written, some failed, or somebody has to look
 	exitUsage   = 64 // wrong usage, EX_USAGE of sysexits(3)

@@ -81,11 +81,23 @@ func helmRepository(t *testing.T, user, password string) string {
 
 // ociRegistry is a registry with the same versions, pushed by Helm's client; it
 // returns the oci:// URL above the chart, and the digest of version 1.0.0.
-func ociRegistry(t *testing.T) (url, digest string) {
+func ociRegistry(t *testing.T, user, password string) (url, digest string) {
 	t.Helper()
-	server := httptest.NewServer(registry.New(registry.Logger(log.New(io.Discard, "", 0))))
+	handler := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if gotUser, gotPassword, _ := r.BasicAuth(); gotUser != user || gotPassword != password {
+			w.Header().Set("WWW-Authenticate", `Basic realm="charts"`)
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		handler.ServeHTTP(w, r)
+	}))
 	t.Cleanup(server.Close)
-	client, err := helmregistry.NewClient(helmregistry.ClientOptPlainHTTP())
+	options := []helmregistry.ClientOption{helmregistry.ClientOptPlainHTTP()}
+	if user != "" {
+		options = append(options, helmregistry.ClientOptBasicAuth(user, password))
+	}
+	client, err := helmregistry.NewClient(options...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,10 +146,13 @@ const (
 func TestSources(t *testing.T) {
 	isolate(t)
 	open, locked := helmRepository(t, "", ""), helmRepository(t, "me", "secret")
-	oci, digest := ociRegistry(t)
+	oci, digest := ociRegistry(t, "", "")
+	lockedOCI, _ := ociRegistry(t, "me", "secret")
 	archive := pack(t, t.TempDir(), "3.0.0")
 	encode := base64.StdEncoding.EncodeToString
 	secret := "---\napiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: web}\ndata: {username: " + encode([]byte("me")) + ", password: " + encode([]byte("secret")) + "}\n"
+	docker := "---\napiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: web}\nstringData:\n  .dockerconfigjson: '{\"auths\": {\"" +
+		strings.TrimSuffix(strings.TrimPrefix(lockedOCI, "oci://"), "/charts") + "\": {\"auth\": \"" + encode([]byte("me:secret")) + "\"}}}'\n"
 	testdata, err := filepath.Abs(filepath.Join(root, "testdata"))
 	if err != nil {
 		t.Fatal(err)
@@ -157,6 +172,8 @@ func TestSources(t *testing.T) {
 		{"an OCIRepository by tag", release(ofOCI) + source("OCIRepository", "{url: '"+oci+"/allinone', ref: {tag: 1.0.0}}"), nil, "v1-0-0.example.com"},
 		{"an OCIRepository by range", release(ofOCI) + source("OCIRepository", "{url: '"+oci+"/allinone', ref: {semver: 1.x, tag: 2.0.0}}"), nil, "v1-1-0.example.com"},
 		{"an OCIRepository by digest", release(ofOCI) + source("OCIRepository", "{url: '"+oci+"/allinone', ref: {digest: '"+digest+"'}}"), nil, "v1-0-0.example.com"},
+		{"a HelmRepository of type oci with a login", release(ofRepository("1.x")) + source("HelmRepository", "{type: oci, url: '"+lockedOCI+"', insecure: true, secretRef: {name: login}}") + secret, nil, "v1-1-0.example.com"},
+		{"an OCIRepository with a login", release(ofOCI) + source("OCIRepository", "{url: '"+lockedOCI+"/allinone', insecure: true, ref: {tag: 1.0.0}, secretRef: {name: login}}") + docker, nil, "v1-0-0.example.com"},
 		{"an OCIRepository on disk", release(ofOCI), []string{"OCIRepository/web/src=" + archive}, "v3-0-0.example.com"},
 		{"a HelmChart", release(ofChart) + source("HelmChart", "{chart: allinone, version: 1.0.0, sourceRef: {kind: HelmRepository, name: src}}") +
 			source("HelmRepository", "{url: "+open+"}"), nil, "v1-0-0.example.com"},
@@ -199,7 +216,7 @@ func withValues(t *testing.T, testdata string) string {
 func TestSourcesThatFail(t *testing.T) {
 	isolate(t)
 	locked := helmRepository(t, "me", "secret")
-	oci, _ := ociRegistry(t)
+	oci, _ := ociRegistry(t, "", "")
 	for _, tt := range []struct {
 		name, manifests string
 		want            []string
