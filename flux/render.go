@@ -156,6 +156,11 @@ func (r *run) plan(hr *release, plan *engine.Plan, content content, out *outcome
 		return err
 	}
 	out.entry, out.companions = entry, companions
+	for _, other := range r.result.Releases {
+		if other.Namespace == hr.Namespace && other.Name == hr.Name {
+			r.find(engine.Warning, engine.CodeDuplicateObject, hr, fmt.Sprintf("it stands in %s, too; give the files of one cluster at a time", other.File))
+		}
+	}
 	r.result.Releases = append(r.result.Releases, Release{hr.Namespace, hr.Name, hr.file, plan})
 	for _, f := range plan.Findings {
 		f.Source = hr.String() + ", " + hr.file

@@ -71,6 +71,7 @@ func TestWarnings(t *testing.T) {
 		{CodeClientSideApply, with("  upgrade: {serverSideApply: disabled}\n"), chart(edge, route), false},
 		{CodeWaitsForCertificates, with(""), chart(edge, route, certificate), false},
 		{CodeDriftIgnored, with("  driftDetection: {ignore: [{paths: [/spec/listeners], target: {kind: Gateway}}]}\n"), chart(edge, route), false},
+		{engine.CodeDuplicateObject, repo{"edge.yaml": edgeRelease, "other.yaml": edgeRelease, "source.yaml": source}, chart(edge, route), false},
 		{engine.CodeGatewayElsewhere, with(""), chart(route), false},
 	} {
 		t.Run(tt.code, func(t *testing.T) {
