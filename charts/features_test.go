@@ -24,7 +24,7 @@ var features = map[string]string{
 	"redirects":      `{redirects: {enabled: true}}`,
 	"services":       `{services: {read: true}}`,
 	"retention":      `{secretRetention: {enabled: true}}`,
-	"flux":           `{flux: {enabled: true}}`,
+	"flux":           `{flux: {enabled: true, eventsAddress: "http://notification-controller.flux-system.svc.cluster.local./"}}`,
 	"infrastructure": `{infrastructure: {report: true}}`,
 	"namespaces":     `{namespaces: [infra, team-a]}`,
 	"all":            `{` + allFeatures + `}`,

@@ -81,6 +81,9 @@ gateways:
 {{- if .Values.services.read }}
 - --services
 {{- end }}
+{{- with .Values.flux.eventsAddress }}
+- --flux-events={{ . }}
+{{- end }}
 {{- if .Values.infrastructure.report }}
 - --infrastructure
 {{- end }}
