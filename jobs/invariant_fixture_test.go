@@ -172,6 +172,7 @@ func (g *ground) sweeps() {
 func ripe(t *testing.T) *ground {
 	t.Helper()
 	g := newGround(t)
+	g.due = stale
 	g.apply("me", full+leftLongAgo+leftLately)
 	g.sweeps()
 	g.remove(httpRoutes, "orphan")

@@ -35,6 +35,8 @@ type ground struct {
 	*world
 	other  string
 	labels int // that were given to Gateways, so that each is new
+	// due is what the next sweep removes, sorted.
+	due []string
 }
 
 func newGround(t *testing.T) *ground {

@@ -51,22 +51,20 @@ func readsOf(calls []clustertest.Call) []read {
 	return out
 }
 
-// depends says what of the stale things may go although a read proves nothing:
-// what the read has nothing to do with. None is the answer for all but a few.
-func (r read) spares() []string {
+// spares says which of the things that are due may go although a read proves
+// nothing: what the read has nothing to do with. None is the answer for all but a
+// few.
+func (r read) spares(due []string) []string {
 	switch {
 	case strings.HasSuffix(r.path, "issuers"): // of cert-manager: for findings only
-		return stale
+		return due
 	case strings.Contains(r.path, "/networking.k8s.io"): // an Ingress may name the Secret of a Certificate
-		return without(stale, "Certificate")
+		return without(due, "Certificate")
 	case strings.Contains(r.path, "helm.toolkit.fluxcd.io"): // its HelmRelease may be suspended
-		return without(stale, "listener gone-flux.example.com of flux")
+		return without(due, "listener gone-flux.example.com of flux")
 	}
 	return nil
 }
-
-// proves says whether the removals do not depend on a read at all.
-func (r read) isIdle() bool { return len(r.spares()) == len(stale) }
 
 func without(list []string, prefix string) []string {
 	return slices.DeleteFunc(slices.Clone(list), func(s string) bool { return strings.HasPrefix(s, prefix) })

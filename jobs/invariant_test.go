@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/gatewright/gatewright/jobs"
 	"github.com/gatewright/gatewright/jobs/clustertest"
 	"github.com/gatewright/gatewright/jobs/report"
 )
@@ -23,19 +24,51 @@ func TestInvariant(t *testing.T) {
 	withHelmReleases(t, g.Env)
 	g.reconciled()
 	before := g.things()
+	g.dry(before)
+	g.invariant(before, 12)
+	g.refreshed(before)
+	g.unknown(before)
+}
+
+// TestInvariantOfNamespaces is the same where the sweep may read some namespaces
+// only: what admits others stays.
+func TestInvariantOfNamespaces(t *testing.T) {
+	g := ripe(t)
+	withHelmReleases(t, g.Env)
+	g.reconciled()
+	g.options.Namespaces = []string{g.namespace, g.other}
+	g.due = []string{"Certificate for orphan.example.com", "listener gone-one.example.com of one", "listener old.example.com of raw", "redirect of redir"}
+	g.invariant(g.things(), 24)
+}
+
+// invariant lets the reads of a sweep go wrong: in all ways, or in one of so many.
+func (g *ground) invariant(before things, oneOf int) {
+	g.t.Helper()
 	reads := readsOf(g.undisturbed(before))
 	all := disturbances(reads)
 	some := all
 	if os.Getenv(everyFault) == "" {
-		some = sample(all, 12)
+		some = sample(all, oneOf)
 	}
-	t.Logf("%d of %d faults at %d reads; %s=1 runs all", len(some), len(all), len(reads), everyFault)
+	g.t.Logf("%d of %d faults at %d reads; %s=1 runs all", len(some), len(all), len(reads), everyFault)
 	for _, d := range some {
 		g.disturbed(d, before)
 	}
 	g.undisturbed(before)
-	g.refreshed(before)
-	g.unknown(before)
+}
+
+// dry runs sweeps that are to change nothing.
+func (g *ground) dry(before things) {
+	g.t.Helper()
+	for _, how := range []report.DryRun{report.DryRunClient, report.DryRunServer} {
+		recorder := &clustertest.Recorder{}
+		got, err := g.sweepBy(g.t.Context(), clustertest.Wrapped(g.config, recorder.Wrap), func(o *jobs.Options) { o.DryRun = how })
+		// The body of a deletion says that it is a dry run.
+		writes := slices.DeleteFunc(recorder.Calls(), func(c clustertest.Call) bool { return c.Reads() || c.Verb == "delete" && how == report.DryRunServer })
+		if went := gone(before, g.things()); err != nil || len(went) > 0 || len(writes) > 0 || got.Result != report.Done {
+			g.t.Errorf("dry run %s: removed %q by %v\n%s", how, went, writes, told(got, err))
+		}
+	}
 }
 
 // sample takes one of so many, others of each read.
@@ -56,7 +89,7 @@ func (g *ground) undisturbed(before things) []clustertest.Call {
 	if err != nil || got.Result != report.Done {
 		g.t.Fatal(told(got, err))
 	}
-	if diff := cmp.Diff(stale, gone(before, g.things())); diff != "" {
+	if diff := cmp.Diff(g.due, gone(before, g.things())); diff != "" {
 		g.t.Fatalf("removed (-want +got):\n%s\n%s", diff, told(got, err))
 	}
 	g.restore(before)
@@ -72,15 +105,15 @@ func (g *ground) disturbed(d disturbance, before things) {
 	got, err := g.sweepBy(g.t.Context(), clustertest.Wrapped(g.config, smallPages, wrap))
 	went := gone(before, g.things())
 	clean := err == nil && got.Result == report.Done
-	recovered := !d.lasts && clean && slices.Equal(went, stale)
-	unproven := !isSubset(went, d.spares())
+	recovered := !d.lasts && clean && slices.Equal(went, g.due)
+	unproven := !isSubset(went, d.spares(g.due))
 	switch {
 	case hits() == 0:
 		g.t.Errorf("%s: the fault struck nothing", d)
 	case recovered:
 	case unproven:
 		g.t.Errorf("%s: removed %q\n%s", d, went, told(got, err))
-	case clean && !d.isIdle():
+	case clean && len(d.spares(g.due)) < len(g.due):
 		g.t.Errorf("%s: the report is clean\n%s", d, told(got, err))
 	}
 	if len(went) > 0 {
