@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -184,6 +185,7 @@ func (s *sweep) nextState(p *parent, before engine.State) engine.State {
 	after := engine.State{
 		Stale:     map[string]time.Time{},
 		Claimants: map[string][]string{},
+		Quotas:    map[string]string{},
 		Holders:   map[string]engine.Holder{},
 		Yields:    map[string]time.Time{},
 	}
@@ -195,6 +197,9 @@ func (s *sweep) nextState(p *parent, before engine.State) engine.State {
 			after.Claimants[l.Name] = before.Claimants[l.Name]
 		default:
 			after.Claimants[l.Name] = optionalKinds(claimants)
+		}
+		if namespace := cmp.Or(l.Namespace(), before.Quotas[l.Name]); namespace != "" && p.plan.Quota && !l.Immediate {
+			after.Quotas[l.Name] = namespace
 		}
 		if l.Holder != "" {
 			held[l.Hostname] = l.Holder

@@ -339,6 +339,7 @@ func (s *sweep) remove(ctx context.Context, first *sweep) {
 		for name := range goes {
 			delete(state.Stale, name)
 			delete(state.Claimants, name)
+			delete(state.Quotas, name)
 		}
 		return p.prepare(state, goes, s.without(p))
 	})

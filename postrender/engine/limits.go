@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -60,7 +61,8 @@ func (r *run) overQuota(g *gateway, listeners []Listener) []excess {
 	}
 	r.quotaUndecided(g, listeners, quota)
 	var out []excess
-	counts := map[string]int{}
+	unclaimed := r.unclaimedQuota(g, listeners)
+	counts := maps.Clone(unclaimed)
 	for _, l := range bySeniority(listeners) {
 		if len(l.claims) == 0 || l.Action == Remove {
 			continue
@@ -68,11 +70,32 @@ func (r *run) overQuota(g *gateway, listeners []Listener) []excess {
 		namespace := l.oldest().object.Namespace
 		counts[namespace]++
 		if counts[namespace] > quota && !l.lives() {
-			out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s may claim %d listeners, and %s is one more; drop a hostname, or raise maxListenersPerNamespace in the policy",
-				namespaceOf(&Meta{Namespace: namespace}), quota, l.Hostname)})
+			out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s may claim %d listeners, and %s is one more%s; drop a hostname, or raise maxListenersPerNamespace in the policy",
+				namespaceOf(&Meta{Namespace: namespace}), quota, l.Hostname, unclaimedAside(unclaimed[namespace]))})
 		}
 	}
 	return out
+}
+
+// unclaimedQuota counts the listeners that stay although nobody claims them, for
+// now or because a route uses them: they are on the quota of whoever claimed them
+// last, who could fill the parent with them otherwise.
+func (r *run) unclaimedQuota(g *gateway, listeners []Listener) map[string]int {
+	counts := map[string]int{}
+	for i := range listeners {
+		l := &listeners[i]
+		if namespace := g.Quotas[l.Name]; namespace != "" && len(l.claims) == 0 && !l.Immediate && r.snapshot.Complete {
+			counts[namespace]++
+		}
+	}
+	return counts
+}
+
+func unclaimedAside(count int) string {
+	if count == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%d that it claims no more count until they are gone)", count)
 }
 
 // quotaUndecided fails where another namespace may be that of the release, and
@@ -106,7 +129,8 @@ func (r *run) overLimit(g *gateway, listeners []Listener, over []excess) []exces
 		refused[e.name] = true
 	}
 	for _, l := range bySeniority(listeners) {
-		if l.Action == Remove || refused[l.Name] {
+		gone := l.Action == Remove && (l.Immediate || !r.snapshot.Complete) // what is stale has its place for a time
+		if gone || refused[l.Name] {
 			continue
 		}
 		ours++

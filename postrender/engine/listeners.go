@@ -25,7 +25,7 @@ func (r *run) planParent(g *gateway) {
 	listeners = r.keepsOne(g, r.withinLimits(g, r.compare(g, listeners)))
 	g.listeners = listeners
 	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Index: g.Index, Listeners: listeners, Action: Keep,
-		OneNamespace: g.policy.HostnameOwnership == OneNamespace}
+		Quota: g.policy.MaxListenersPerNamespace > 0, OneNamespace: g.policy.HostnameOwnership == OneNamespace}
 	if !r.snapshot.Complete { // in a cluster the annotation is the release's, and not ours to write
 		plan.Rendered = g.policy.renderedValue(listeners)
 	}

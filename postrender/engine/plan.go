@@ -57,6 +57,8 @@ type GatewayPlan struct {
 	Index int `json:"-"`
 	// Rendered is the value of the annotation gatewright.dev/rendered.
 	Rendered string `json:"-"`
+	// Quota says that a namespace may claim so many listeners and no more.
+	Quota bool `json:"-"`
 	// OneNamespace says that each of its hostnames belongs to one namespace.
 	OneNamespace bool `json:"-"`
 	// Frozen says why nothing of it may be changed, or is "".
@@ -91,6 +93,14 @@ type Listener struct {
 	takesPlace      bool           // whether one of ours goes for it
 	known           bool           // whether --snapshot holds it
 	claims          []claim
+}
+
+// Namespace returns the namespace on whose quota a listener is, "" for none.
+func (l *Listener) Namespace() string {
+	if len(l.claims) == 0 {
+		return ""
+	}
+	return l.oldest().object.Namespace
 }
 
 // Claimants returns what claims a listener, as "Kind namespace/name", sorted.

@@ -92,6 +92,8 @@ type Gateway struct {
 	// Holders are the namespaces that hold a hostname, by hostname: they keep it
 	// in a race. The caller knows how long.
 	Holders map[string]string
+	// Quotas are the namespaces that claimed a listener of ours last, by its name.
+	Quotas map[string]string
 	// Yielded are the hostnames whose listeners of ours are given up for a time,
 	// so that a chart can bring its own, with that time as messages say it.
 	Yielded map[string]string

@@ -19,6 +19,9 @@ type State struct {
 	// Claimants are the kinds that claimed a listener last, by its name: while one
 	// of them is not served, the listener is not removed.
 	Claimants map[string][]string `json:"claimants,omitempty"`
+	// Quotas are the namespaces that claimed a listener last, by its name, where
+	// the policy has a quota: it is on theirs as long as it is there.
+	Quotas map[string]string `json:"quotas,omitempty"`
 	// Holders are the namespaces that hold a hostname under OneNamespace.
 	Holders map[string]Holder `json:"holders,omitempty"`
 	// Yields are the times until which hostnames are given up.
@@ -52,7 +55,7 @@ func ParseState(text string) (State, error) {
 
 // String is the value of the annotation, "" for the empty state.
 func (s State) String() string {
-	if len(s.Stale)+len(s.Claimants)+len(s.Holders)+len(s.Yields) == 0 {
+	if len(s.Stale)+len(s.Claimants)+len(s.Quotas)+len(s.Holders)+len(s.Yields) == 0 {
 		return ""
 	}
 	s.Version = stateVersion
@@ -70,7 +73,7 @@ func (s *Snapshot) Hold(now time.Time, grace time.Duration) map[string]error {
 		if err != nil {
 			unread[g.String()] = err
 		}
-		g.Holders, g.Yielded = map[string]string{}, map[string]string{}
+		g.Holders, g.Yielded, g.Quotas = map[string]string{}, map[string]string{}, state.Quotas
 		for hostname, holder := range state.Holders {
 			if holder.Gone == nil || now.Sub(*holder.Gone) < grace {
 				g.Holders[hostname] = holder.Namespace
