@@ -98,16 +98,11 @@ func (r *run) wantCertificate(g *gateway, hostname, why string) {
 
 // wantCertificateFor adds a Certificate for several names, called by one.
 func (r *run) wantCertificateFor(g *gateway, hostname string, dnsNames []string, why string) {
+	if message, fix := r.issuerProblem(g, hostname); message != "" {
+		r.fail(&g.Meta, message, fix)
+		return
+	}
 	issuer := g.policy.issuerFor(hostname)
-	if issuer.Name != "" && !r.policies.allows(issuer) {
-		r.fail(&g.Meta, fmt.Sprintf("its policy asks for %s %s, and no Certificates may be made by that", cmp.Or(issuer.Kind, "Issuer"), issuer.Name), "name one of the allowed issuers: "+strings.Join(r.policies.AllowedIssuers, ", "))
-		return
-	}
-	if issuer.Name == "" {
-		r.fail(&g.Meta, "its policy names no issuer, and its hostnames need Certificates"+unknownAside(g.policy.unknown),
-			"add --issuer NAME, issuerRef in the policy, or certificates: ListenersOnly with a cert-manager issuer annotation on the Gateway")
-		return
-	}
 	name := CertificateName(g.Kind, g.Name, hostname)
 	if r.isTaken(g, name) {
 		r.nameTaken(g, "Certificate or Secret "+name)

@@ -80,6 +80,8 @@ type run struct {
 	// readySecrets are those of Certificates that are ready.
 	readySecrets map[ObjectName]bool
 	wantGrants   map[ObjectName]*Grant
+	// ourCertificates are those of ours that are there, once asked for.
+	ourCertificates map[ObjectName]bool
 	// ourRoutes are the redirects that we rendered before.
 	ourRoutes map[ObjectName]*Route
 	// foreignRoutes are routes of others that have a name as we give redirects.
@@ -164,6 +166,8 @@ type gateway struct {
 	passthrough []standing
 	httpsPort   int
 	wanted      map[slot]*wanted
+	// claims are those that race for a hostname, on all ports.
+	claims map[string][]claim
 	// served holds the claims that standing listeners serve; they may still lose
 	// a race.
 	served []servedClaim

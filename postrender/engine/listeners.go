@@ -17,6 +17,7 @@ func (r *run) planParent(g *gateway) {
 	g.planFrom = len(r.verdicts)
 	listeners := r.completeStanding(g)
 	r.planApexCertificate(g)
+	r.leaveOutUnusable(g)
 	for _, s := range g.sortedSlots() {
 		if l, ok := r.terminateListener(g, s); ok {
 			listeners = append(listeners, l)
@@ -84,6 +85,17 @@ func (r *run) terminateListener(g *gateway, s slot) (Listener, bool) {
 // refusedSlot refuses all claims of a slot that cannot have a listener, whoever
 // asks.
 func (r *run) refusedSlot(g *gateway, s slot, w *wanted) (answer, bool) {
+	if a, refused := r.closedSlot(g, s, w); refused {
+		return a, true
+	}
+	if a, refused := r.takesOver(g, s); refused {
+		return a, true
+	}
+	return g.filledElsewhere(s)
+}
+
+// closedSlot refuses all claims of a slot, whoever has the hostname.
+func (r *run) closedSlot(g *gateway, s slot, w *wanted) (answer, bool) {
 	passthrough := g.displacedBy(s.port, s.hostname)
 	if passthrough == nil {
 		passthrough = r.withdrawnBy(g, s.hostname)
@@ -97,10 +109,7 @@ func (r *run) refusedSlot(g *gateway, s slot, w *wanted) (answer, bool) {
 		return refuse(ReasonNoHostname, "the wildcard %s of a route becomes no Certificate unless wildcards in the policy of %s names it; list it there, write a Certificate annotated %s, or a listener by hand",
 			s.hostname, g, AnnotationGateway), true
 	}
-	if a, refused := r.takesOver(g, s, w); refused {
-		return a, true
-	}
-	return g.filledElsewhere(s)
+	return answer{}, false
 }
 
 // secretFor gives the listener its Secret: that of the annotated Certificate
@@ -118,9 +127,6 @@ func (r *run) secretFor(g *gateway, l *Listener, winner *claim) answer {
 // useCertificate serves a listener by the Secret of an annotated Certificate.
 func (r *run) useCertificate(g *gateway, l *Listener, c *claim) answer {
 	cert := c.certificate
-	if g.shimAnnotation() != "" && !ignoredByShim(g, l.Name) && cert.Name != cert.SecretName && sameNamespace(cert.Namespace, g.Namespace) == yes {
-		return refuse(ReasonHostnameConflict, "cert-manager's gateway-shim would write Secret %s by a Certificate of that name beside this one; name the Certificate as its Secret, or list %s in cert-manager.io/ignore-tls-listeners of %s", cert.SecretName, l.Name, g)
-	}
 	l.secretName = cert.SecretName
 	l.Certificate = placedName(cert.Namespace, cert.Name)
 	switch sameNamespace(cert.Namespace, g.Namespace) {
@@ -128,9 +134,6 @@ func (r *run) useCertificate(g *gateway, l *Listener, c *claim) answer {
 		r.errs = append(r.errs, r.needNamespace(&cert.Meta, fmt.Sprintf("whether %s may read its Secret depends on the namespace of the release", g)))
 	case no:
 		l.secretNamespace = cert.Namespace
-		if r.snapshot.Complete && !r.grantedSecret(g, cert) {
-			return notPermitted(g, cert)
-		}
 		name := grantName(g.Kind, g.Name, cert.SecretName)
 		foreign := slices.ContainsFunc(r.grantsIn[cert.Namespace], func(grant *ReferenceGrant) bool {
 			return grant.Name == name && grant.Labels[LabelFor] == ""
@@ -158,6 +161,9 @@ func (r *run) useOwnCertificate(g *gateway, l *Listener) answer {
 		return r.nameTaken(g, "Certificate or Secret "+name)
 	}
 	if g.policy.writesCertificates() || ignoredByShim(g, l.Name) {
+		if a, refused := r.nobodyIssues(g, l.Hostname); refused {
+			return a
+		}
 		l.Certificate = placedName(g.Namespace, name)
 		r.wantCertificate(g, l.Hostname, l.claimants())
 	}

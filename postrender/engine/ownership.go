@@ -145,7 +145,7 @@ func (r *run) own(g *gateway, s slot, w *wanted) (owner string, kept *wanted) {
 	if g.policy.HostnameOwnership != OneNamespace {
 		return "", w
 	}
-	all := w.all()
+	all := r.rivals(g, s.hostname)
 	owner, contested := g.holder(s.hostname, all)
 	if !contested {
 		return owner, w
@@ -155,11 +155,11 @@ func (r *run) own(g *gateway, s slot, w *wanted) (owner string, kept *wanted) {
 		return owner, &wanted{}
 	}
 	if !r.snapshot.Complete {
-		r.answerAll(all, refuse(ReasonHostnameConflict, "%s belongs to one namespace, and this release claims it from several (%s); claim it from one", s.hostname, strings.Join(namespacesOf(all), ", ")))
+		r.answerAll(w.all(), refuse(ReasonHostnameConflict, "%s belongs to one namespace, and this release claims it from several (%s); claim it from one", s.hostname, strings.Join(namespacesOf(all), ", ")))
 		return owner, &wanted{}
 	}
 	kept = &wanted{}
-	for _, c := range all {
+	for _, c := range w.all() {
 		switch {
 		case c.object.Namespace != owner:
 			r.verdict(c, lost(g, s.hostname, owner))

@@ -60,7 +60,7 @@ func (r *run) answerRoute(route *Route, g *gateway, c claim) {
 func (r *run) servedByHand(g *gateway, c claim, l *SourceListener) {
 	name := CertificateName(g.Kind, g.Name, c.hostname)
 	for _, ref := range l.CertificateRefs {
-		if ref.Name != name || !g.policy.writesCertificates() {
+		if ref.Name != name || !g.policy.writesCertificates() || !r.issues(g, c.hostname) {
 			continue
 		}
 		switch sameNamespace(cmp.Or(ref.Namespace, g.Namespace), g.Namespace) {
@@ -410,7 +410,7 @@ func (r *run) coveredByWider(g *gateway, c claim, l *SourceListener) {
 	switch {
 	case isApexMode(g.policy.Certificates):
 		return
-	case g.policy.writesCertificates() && (!isWildcard(c.hostname) || slices.Contains(g.policy.Wildcards, c.hostname)):
+	case g.policy.writesCertificates() && r.issues(g, c.hostname) && (!isWildcard(c.hostname) || slices.Contains(g.policy.Wildcards, c.hostname)):
 		r.wantCertificate(g, c.hostname, c.object.String())
 		message += "its Certificate is made now, and the sweep gives it a listener of its own once that is ready"
 	default:

@@ -16,7 +16,7 @@ type handClaim struct {
 // takesOver answers for a slot whose hostname live listeners answer for others:
 // a more specific listener takes the name from them, so it must admit all of
 // their routes. Where it would not, all claims of the slot are refused.
-func (r *run) takesOver(g *gateway, s slot, w *wanted) (answer, bool) {
+func (r *run) takesOver(g *gateway, s slot) (answer, bool) {
 	if a, refused := r.takesFromPassthrough(g, s); refused {
 		return a, true
 	}
@@ -26,7 +26,7 @@ func (r *run) takesOver(g *gateway, s slot, w *wanted) (answer, bool) {
 			return refuse(ReasonHostnameConflict, "listener %s serves %s to %s, which a listener of its own would take it from without admitting that route; widen attach in the policy, or drop the hostname from one of them",
 				h.listener.Name, s.hostname, h.object), true
 		}
-		switch r.ownedBy(g, s, w, h.object) {
+		switch r.ownedBy(g, s, h.object) {
 		case no:
 			return refuse(ReasonHostnameConflict, "listener %s serves %s to %s, which a listener of its own, for one namespace, would take it from; drop the hostname from one of them",
 				h.listener.Name, s.hostname, h.object), true
@@ -44,11 +44,11 @@ func (r *run) takesOver(g *gateway, s slot, w *wanted) (answer, bool) {
 
 // ownedBy says whether the listener of a slot, which is for one namespace where
 // the policy says so, is for that of an object.
-func (r *run) ownedBy(g *gateway, s slot, w *wanted, object *Meta) tri {
+func (r *run) ownedBy(g *gateway, s slot, object *Meta) tri {
 	if g.policy.HostnameOwnership != OneNamespace {
 		return yes
 	}
-	owner, _ := g.holder(s.hostname, w.all())
+	owner, _ := g.holder(s.hostname, r.rivals(g, s.hostname))
 	return sameNamespace(owner, object.Namespace)
 }
 
