@@ -62,7 +62,7 @@ func (r *run) planRedirect(g *gateway) {
 		return
 	}
 	r.plaintextRoutes(g)
-	l := g.redirectListener()
+	l := r.redirectListener(g)
 	if l != "" && r.foreignRoutes[ObjectName{g.Namespace, redirectName(g.Name)}] {
 		r.nameTaken(g, "HTTPRoute "+redirectName(g.Name))
 		return
@@ -79,8 +79,8 @@ func (r *run) planRedirect(g *gateway) {
 
 // redirectListener returns the plain listener that our redirect belongs to, or
 // "" for none.
-func (g *gateway) redirectListener() string {
-	if l := g.redirecting(); l != nil && !g.redirectsAlready(l.Name) {
+func (r *run) redirectListener(g *gateway) string {
+	if l := g.redirecting(); l != nil && !r.redirectsAlready(g, l) {
 		return l.Name
 	}
 	return ""
@@ -100,11 +100,13 @@ func (g *gateway) redirecting() *SourceListener {
 	return g.handPlain()
 }
 
-// redirectsAlready looks for a hand-written redirect of every hostname.
-func (g *gateway) redirectsAlready(listener string) bool {
+// redirectsAlready looks for a hand-written redirect of every hostname, on a
+// route that the listener admits: another one redirects nobody.
+func (r *run) redirectsAlready(g *gateway, l *SourceListener) bool {
 	return slices.ContainsFunc(g.attached, func(a attachment) bool {
 		return a.route.RedirectsToHTTPS && len(a.route.Hostnames) == 0 &&
-			(a.ref.SectionName == "" || a.ref.SectionName == listener) && (a.ref.Port == 0 || a.ref.Port == g.policy.HTTP.Port)
+			(a.ref.SectionName == "" || a.ref.SectionName == l.Name) && (a.ref.Port == 0 || a.ref.Port == g.policy.HTTP.Port) &&
+			r.admitsNamespace(g, l, a.route.Namespace) != no
 	})
 }
 

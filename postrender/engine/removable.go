@@ -32,7 +32,7 @@ func (r *run) keptBy(g *gateway, old SourceListener, remaining []Listener) strin
 
 func (r *run) keptByRoute(g *gateway, a attachment, old SourceListener, others []SourceListener) string {
 	switch {
-	case a.ref.SectionName == old.Name:
+	case a.ref.SectionName == old.Name && admitsKind(&old, a.route.Kind) && r.admitsNamespace(g, &old, a.route.Namespace) != no:
 		return fmt.Sprintf("%s pins it by name", &a.route.Meta)
 	case a.ref.SectionName != "" || (a.ref.Port != 0 && a.ref.Port != old.Port):
 		return ""
