@@ -85,11 +85,7 @@ func (r *run) policySources(g *gateway) (sources []source, unknown []string, err
 	if entry != nil {
 		sources = append(sources, source{"policy file", entry})
 	}
-	carriers := []*Gateway{g.Gateway}
-	if g.host != nil {
-		carriers = append(carriers, g.host.Gateway) // a ListenerSet has the policy of its Gateway
-	}
-	for _, carrier := range carriers {
+	for _, carrier := range g.carriers() {
 		annotated, more, err := r.annotationKeys(carrier)
 		if err != nil {
 			return nil, nil, err
@@ -108,6 +104,20 @@ func (r *run) policySources(g *gateway) (sources []source, unknown []string, err
 		}
 	}
 	return sources, unknown, nil
+}
+
+// carriers are the objects whose annotations give a parent its policy, highest
+// first. A ListenerSet has the policy of its Gateway and may differ from it; one
+// of another namespace may add to it only, so that a Gateway's owner decides what
+// those who may write ListenerSets get by them.
+func (g *gateway) carriers() []*Gateway {
+	switch {
+	case g.host == nil:
+		return []*Gateway{g.Gateway}
+	case sameNamespace(g.host.Namespace, g.Namespace) == no:
+		return []*Gateway{g.host.Gateway, g.Gateway}
+	}
+	return []*Gateway{g.Gateway, g.host.Gateway}
 }
 
 // recordedKeys is the policy that a release recorded on its Gateway: the sweep

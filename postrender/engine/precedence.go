@@ -73,6 +73,9 @@ func (r *run) occupy(g *gateway) {
 	}
 	for i := range g.hand {
 		l := &g.hand[i]
+		if r.outsideHostFence(g, l) {
+			continue
+		}
 		for _, before := range []ports{g.host.ports, g.host.live} {
 			if by, how := before.conflict(l.Port, l.Protocol, l.Hostname); by.what != "" && l.lost == "" {
 				l.lost = fmt.Sprintf("%s %s before listener %s; name %s in the parentRef", by.what, how, l.Name, by.parent)
@@ -82,6 +85,18 @@ func (r *run) occupy(g *gateway) {
 			g.host.ports.take(l.Port, l.Protocol, l.Hostname, g.occupant(l.Name))
 		}
 	}
+}
+
+// outsideHostFence says whether a listener of a ListenerSet of another namespace
+// answers what the fence of the Gateway keeps from that namespace. It keeps nobody
+// else from the hostname.
+func (r *run) outsideHostFence(g *gateway, l *SourceListener) bool {
+	host := g.host
+	if !r.snapshot.Complete || !host.policy.managed || host.Namespace == g.Namespace {
+		return false
+	}
+	_, refused := r.refusedByNamespaceFence(host, claim{object: &g.Meta, hostname: l.Hostname})
+	return refused || host.policy.outsideFence(l.Hostname) != ""
 }
 
 func (g *gateway) occupant(listener string) occupant {
