@@ -17,17 +17,17 @@ const (
 func gatewayOf(c *Certificate) (ObjectName, bool) {
 	if value := c.Annotations[AnnotationGateway]; value != "" {
 		namespace, name, found := strings.Cut(value, "/")
-		if !found {
+		if !found || namespace == "" { // what begins with a slash names nothing
 			namespace, name = c.Namespace, value
 		}
-		return ObjectName{namespace, name}, true
+		return ObjectName{shortened(namespace), shortened(name)}, true
 	}
 	return aliasOf(c)
 }
 
 func aliasOf(c *Certificate) (ObjectName, bool) {
 	name := c.Annotations[aliasGatewayName]
-	return ObjectName{cmp.Or(c.Annotations[aliasGatewayNamespace], c.Namespace), name}, name != ""
+	return ObjectName{shortened(cmp.Or(c.Annotations[aliasGatewayNamespace], c.Namespace)), shortened(name)}, name != ""
 }
 
 // oddAnnotations warns of a Certificate whose annotations of the two families

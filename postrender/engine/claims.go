@@ -6,6 +6,7 @@ import (
 	"net/netip"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // claim is one hostname that one object asks one Gateway to serve.
@@ -242,7 +243,7 @@ func (r *run) claimCertificate(c *Certificate, target ObjectName) {
 	}
 	port, portErr := r.certificatePort(c, g)
 	for _, address := range c.IPAddresses {
-		r.verdict(claim{object: &c.Meta, parent: parent, hostname: address, certificate: c}, refuse(ReasonUnsupported, "an IP address gets no listener"))
+		r.verdict(claim{object: &c.Meta, parent: parent, hostname: shortened(address), certificate: c}, refuse(ReasonUnsupported, "an IP address gets no listener"))
 	}
 	for _, raw := range distinct(c.DNSNames) {
 		r.claimDNSName(c, g, parent, raw, port, portErr)
@@ -270,14 +271,18 @@ func (r *run) certificatePort(c *Certificate, g *gateway) (int, error) {
 	}
 	port, err := strconv.Atoi(text)
 	if err != nil || !validPort(port) {
-		return 0, fmt.Errorf("the annotation asks for port %q; a port is 1 to 65535", text)
+		return 0, fmt.Errorf("the annotation asks for port %q; a port is 1 to 65535", shortened(text))
 	}
 	return port, nil
 }
 
 func (r *run) claimDNSName(cert *Certificate, g *gateway, parent Parent, raw string, port int, portErr error) {
-	c := claim{object: &cert.Meta, parent: parent, hostname: normalOr(raw), certificate: cert}
-	_, err := NormalizeHostname(raw)
+	hostname, err := NormalizeHostname(raw)
+	if err != nil {
+		raw = shortened(raw)
+		hostname = raw
+	}
+	c := claim{object: &cert.Meta, parent: parent, hostname: hostname, certificate: cert}
 	switch {
 	case err != nil && isIP(raw):
 		r.verdict(c, refuse(ReasonUnsupported, "%q is an IP address, and a listener takes none", raw))
@@ -290,6 +295,15 @@ func (r *run) claimDNSName(cert *Certificate, g *gateway, parent Parent, raw str
 	default:
 		r.answerCertificate(g, slot{port, c.hostname}, c)
 	}
+}
+
+// shortened cuts what may be of any length, and stands in messages, to what a
+// hostname may have.
+func shortened(text string) string {
+	if len(text) <= maxHostname+1 {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxHostname], "") + "…"
 }
 
 func isIP(s string) bool {
