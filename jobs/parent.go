@@ -134,8 +134,8 @@ type refusedListener struct {
 type outcome struct {
 	// wrote says that the server stored something.
 	wrote bool
-	// stateTaken says, in the server's words, that another manager owns the state,
-	// which therefore was not written.
+	// stateTaken says, by the server's words, that another manager owns the state,
+	// which therefore was not written, and what to do.
 	stateTaken string
 	refusals   []refusedListener
 	// after is the parent as the server answered last; nil if it was not asked.
@@ -214,7 +214,11 @@ func (w *applier) settle(ctx context.Context, a *application, listeners []any, v
 			switch {
 			case c.path == stateField:
 				a.state = a.parent.source.Annotations[engine.AnnotationState]
-				out.stateTaken = c.message
+				out.stateTaken = c.message + " on annotation " + engine.AnnotationState + ", so nothing stale of it is removed; remove the annotation"
+				continue
+			case c.path == annotationsField:
+				a.state = ""
+				out.stateTaken = c.message + " on all of its annotations, of which it has none, so nothing stale of it is removed; leave metadata.annotations out there"
 				continue
 			case !c.yield(listeners, a.parent):
 				return fmt.Errorf("%w; another manager owns what is the sweep's, see who in metadata.managedFields", err)
@@ -226,7 +230,11 @@ func (w *applier) settle(ctx context.Context, a *application, listeners []any, v
 }
 
 // stateField is the annotation state as the server names it in a conflict.
-const stateField = ".metadata.annotations." + engine.AnnotationState
+// Whoever applies an empty mapping of annotations owns all of them.
+const (
+	annotationsField = ".metadata.annotations"
+	stateField       = annotationsField + "." + engine.AnnotationState
+)
 
 // maxConflicts is how many times an apply is tried with live values: each try
 // finds all conflicts, so more than two mean that somebody writes at the time.

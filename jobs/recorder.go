@@ -107,7 +107,7 @@ func (r *recorder) parent(a *application, out outcome, refused map[string]string
 		r.wrote()
 	}
 	if out.stateTaken != "" {
-		r.problem(p.source.String(), fmt.Sprintf("%s on annotation %s, so nothing stale of it is removed; remove the annotation", out.stateTaken, engine.AnnotationState))
+		r.problem(p.source.String(), out.stateTaken)
 	}
 	for _, change := range a.changes {
 		name, _ := change["name"].(string)
