@@ -7,6 +7,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -71,7 +73,7 @@ func (s *sweep) createEvent(ctx context.Context, e event) error {
 func (s *sweep) eventObject(e event) map[string]any {
 	_, gvk := s.reading.resource(e.kind)
 	uid := string(s.uid(e))
-	message := e.message
+	message := printable(e.message)
 	if len(message) > maxEventMessage {
 		message = strings.ToValidUTF8(message[:maxEventMessage-len("…")], "") + "…"
 	}
@@ -94,6 +96,17 @@ func (s *sweep) eventObject(e event) map[string]any {
 		"source":             map[string]any{"component": engine.FieldManager},
 		"reportingComponent": engine.FieldManager,
 	}
+}
+
+// printable is a text of which no character steers a terminal: messages repeat
+// what anybody wrote who may write a Certificate.
+func printable(text string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
 }
 
 // uid is that of the object of an Event, as kubectl describe asks for it.

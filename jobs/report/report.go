@@ -4,9 +4,13 @@ package report
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/gatewright/gatewright/postrender/engine"
 )
@@ -139,7 +143,24 @@ func (r *Report) Changed() bool {
 // JSON is the report as indented JSON, with a newline at its end.
 func (r *Report) JSON() ([]byte, error) {
 	data, err := json.MarshalIndent(r, "", "  ")
-	return append(data, '\n'), err
+	return append(harmless(data), '\n'), err
+}
+
+// harmless writes what could steer a terminal in JSON as escapes: anybody who may
+// write a Certificate has a say in a report. Outside of strings JSON has ASCII
+// alone.
+func harmless(data []byte) []byte {
+	out := make([]byte, 0, len(data))
+	for _, r := range string(data) {
+		if r == '\n' || unicode.IsPrint(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.Encode([]rune{r}) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
 }
 
 // maxTermination is how much of a container's last words Kubernetes keeps.
@@ -160,17 +181,23 @@ func (r *Report) Termination() []byte {
 		// More counts the problems that had no room.
 		More int `json:"moreProblems,omitempty"`
 	}{r.Result, cut(r.Message, maxTermination/4), r.Writes, r.Counts, len(r.Changes), len(r.Refused), len(r.Findings), nil, 0}
-	data, _ := json.Marshal(short) // plain data, which always can be
+	data := marshalHarmless(short)
 	for i, p := range r.Problems {
 		p.Message = cut(p.Message, maxTermination/8)
 		short.Problems, short.More = append(short.Problems, p), len(r.Problems)-i-1
-		more, _ := json.Marshal(short)
+		more := marshalHarmless(short)
 		if len(more) > maxTermination {
 			break
 		}
 		data = more
 	}
 	return data
+}
+
+// marshalHarmless is for plain data, which always can be marshalled.
+func marshalHarmless(value any) []byte {
+	data, _ := json.Marshal(value)
+	return harmless(data)
 }
 
 // cut shortens a text to at most n bytes, between runes.
