@@ -1,0 +1,111 @@
+package jobs_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatewright/gatewright/jobs/report"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// setOf is a ListenerSet of the tenant's on the platform's Gateway.
+func setOf(name, annotations, listeners string) string {
+	return fmt.Sprintf(`
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: ListenerSet
+metadata: {name: %s, annotations: {is: mine, %s}}
+spec:
+  parentRef: {name: edge, namespace: PLATFORM}
+  listeners: [%s]
+`, name, annotations, listeners)
+}
+
+const harmless = "{name: own, port: 8443, protocol: HTTPS, hostname: own.t.example.com, tls: {certificateRefs: [{name: own}]}}"
+
+// toSet is a route to a ListenerSet of its namespace.
+func toSet(name, set string, hostnames ...string) string {
+	return routeTo("HTTPRoute", name, "{group: gateway.networking.k8s.io, kind: ListenerSet, name: "+set+"}", strings.Join(hostnames, ", "), "")
+}
+
+// A tenant who may write ListenerSets gets no more by what it writes on them than
+// the Gateway's policy allows.
+func TestTenantsListenerSetHasThePolicyOfItsGateway(t *testing.T) {
+	c := newTenancy(t, fence+", maxListenersPerNamespace: 3", "listenersets", "issuers")
+	c.options.Policies.AllowedIssuers = []string{"ClusterIssuer/ca"}
+	const wide = `gatewright.dev/policy: '{apex: evil.test, hostnames: {perNamespace: {"*": ["*.evil.test", "*.example.com"]}}, maxListenersPerNamespace: 60}'`
+	const rendered = `gatewright.dev/rendered: '{"version":"v1alpha1","policy":{"hostnames":{"allow":["*.v.example.com"]},"maxListenersPerNamespace":60},"listeners":[]}'`
+	const outside = engine.ReasonNotAllowed
+	c.run([]attack{
+		{"within the fence and the quota", setOf("fair", "", harmless) + toSet("fair", "fair", "a.t.example.com", "b.t.example.com", "c.t.example.com", "d.t.example.com"), nil,
+			map[string]string{"d.t.example.com": engine.ReasonTooMany}},
+		{"a policy of its own is no way out of the fence", setOf("wide", wide, strings.ReplaceAll(harmless, "own.t", "wide.t")) + toSet("wide", "wide", "x.evil.test", "shop2.v.example.com"), nil,
+			map[string]string{"x.evil.test": engine.ReasonNoHostname, "shop2.v.example.com": outside}},
+		{"nor is one that seems to be rendered", setOf("rendered", rendered, strings.ReplaceAll(harmless, "own.t", "rendered.t")) + toSet("rendered", "rendered", "shop3.v.example.com"), nil,
+			map[string]string{"shop3.v.example.com": outside}},
+		{"a hostname of the victim's fence, by hand, stands in nobody's way", setOf("squat", "", "{name: squat, port: 443, protocol: HTTPS, hostname: squat.v.example.com, tls: {certificateRefs: [{name: own}]}}"), nil, nil},
+	})
+	c.serveVictim("squat.v.example.com")
+	if got := c.certificatesIn(c.tenant); len(got) != 3 {
+		t.Errorf("the sweep wrote %v into the tenant's namespace, want three Certificates", got)
+	}
+}
+
+// Its issuer has to be allowed; one that is not costs its ListenerSet alone.
+func TestTenantsListenerSetUsesAnAllowedIssuer(t *testing.T) {
+	c := newTenancy(t, "", "listenersets", "issuers")
+	c.options.Policies.AllowedIssuers = []string{"ClusterIssuer/ca"}
+	c.does(setOf("forbidden", `gatewright.dev/policy: '{issuerRef: {kind: ClusterIssuer, name: other}}'`, harmless) + toSet("xx", "forbidden", "x.t.example.com"))
+	c.does(setOf("exception", `gatewright.dev/policy: '{issuers: [{hostnames: ["*.t.example.com"], issuerRef: {kind: ClusterIssuer, name: other}}]}'`, strings.ReplaceAll(harmless, "own.t", "exception.t")) +
+		toSet("yy", "exception", "y.t.example.com"))
+	c.sweep()
+	for _, name := range c.certificatesIn(c.tenant) {
+		if issuer := c.Kubectl(t, "", "get", "certificate", name, "-n", c.tenant, "-o", "jsonpath={.spec.issuerRef.name}"); issuer != "ca" {
+			t.Errorf("Certificate %s is by %s", name, issuer)
+		}
+	}
+	c.serveVictim("new.v.example.com")
+}
+
+// What is broken on a ListenerSet, or on its way out, costs nothing but itself.
+func TestTenantsListenerSetBreaksAlone(t *testing.T) {
+	for name, annotation := range map[string]string{
+		"a policy that is no YAML":     `gatewright.dev/policy: '{{{'`,
+		"a policy with an unknown key": `gatewright.dev/policy: '{nonsense: 1}'`,
+		"a policy that is a list":      `gatewright.dev/policy: '[]'`,
+		"a state that is no JSON":      `gatewright.dev/state: '{{{'`,
+		"a state of another version":   `gatewright.dev/state: '{"version":"v9"}'`,
+		"a state that yields for ever": `gatewright.dev/state: '{"version":"v1alpha1","yields":{"shop.v.example.com":"9999-01-01T00:00:00Z"},"holders":{"new.v.example.com":{"namespace":"TENANT"}}}'`,
+		"rendered that is no JSON":     `gatewright.dev/rendered: 'x'`,
+		"a policy that takes nothing":  `gatewright.dev/manage: "false"`,
+		"the sweep's field manager":    "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := newTenancy(t, oneOwner, "listenersets")
+			manager := "tenant"
+			if annotation == "" { // what it applies is all of it, which the sweep's own apply would take away
+				manager = engine.FieldManager
+			}
+			if err := c.act(manager, setOf("broken", annotation, harmless)+toSet("x", "broken", "x.t.example.com")); err != nil {
+				t.Fatal(err)
+			}
+			for range 2 {
+				r, err := c.trySweep()
+				if err != nil || r.Result == report.Failed {
+					t.Fatalf("%v: %s", err, told(r, err))
+				}
+				c.quiet(r)
+				c.later(25 * time.Hour)
+			}
+			c.Apply(t, "victim", c.victim, c.named(claimBy("HTTPRoute", "new", "new.v.example.com")))
+			c.legal = append(c.legal, "new.v.example.com:443")
+			r, err := c.trySweep()
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.quiet(r)
+		})
+	}
+}

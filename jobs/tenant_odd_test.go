@@ -1,0 +1,70 @@
+package jobs_test
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/gatewright/gatewright/jobs/report"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// What is on its way out and cannot go, and Gateways that are, stop nothing.
+func TestTenantsObjectsThatDoNotGo(t *testing.T) {
+	c := newTenancy(t, "", "listenersets")
+	const stuck = "finalizers: [example.com/never]"
+	c.does(routeTo("HTTPRoute", "stuck", "{name: edge, namespace: PLATFORM}", "stuck.t.example.com", stuck) +
+		strings.Replace(certificateFor("stuck", onEdge, "stuck-too.t.example.com"), "metadata: {", "metadata: {"+stuck+", ", 1) +
+		strings.Replace(setOf("stuck", "", harmless), "metadata: {", "metadata: {"+stuck+", ", 1) + toSet("set", "stuck", "set.t.example.com"))
+	c.Apply(t, "platform", c.namespace, gatewayOf("leaving", "", stuck))
+	c.does(strings.ReplaceAll(claimBy("HTTPRoute", "leaving", "leaving.t.example.com"), "name: edge", "name: leaving"))
+	for kind, name := range map[string]string{engine.KindHTTPRoute: "stuck", engine.KindCertificate: "stuck", engine.KindListenerSet: "stuck"} {
+		c.undoes(kind, name)
+	}
+	c.Kubectl(t, "", "delete", "gateway", "leaving", "-n", c.namespace, "--wait=false")
+	t.Cleanup(func() {
+		for _, args := range [][]string{{"gateway", "leaving", "-n", c.namespace}, {"httproute", "stuck", "-n", c.tenant}, {"certificate", "stuck", "-n", c.tenant}, {"listenerset", "stuck", "-n", c.tenant}} {
+			if _, err := c.TryKubectl("", append([]string{"patch", "--type=merge", "-p", `{"metadata":{"finalizers":null}}`}, args...)...); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	c.legal = append(c.legal, "stuck.t.example.com:443") // whoever is stuck may still be served
+	c.stands()
+	if err := c.Client.CoreV1().Namespaces().Delete(t.Context(), c.tenant, metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	c.stands()
+}
+
+// Objects as large as the API server takes cost a run no more than they should.
+func TestTenantsObjectsAreLarge(t *testing.T) {
+	c := newTenancy(t, "cover: Exact", "listenersets", "referencegrants")
+	var names, wild []string
+	for i := range 10_000 {
+		names = append(names, fmt.Sprintf("n%d.t.example.com", i))
+		wild = append(wild, fmt.Sprintf(`"*.w%d.example.com"`, i))
+	}
+	c.does(grantOfAll + certificateFor("names", onEdge, names...) + certificateFor("wild", onEdge, wild...))
+	for i := range 40 { // of a quarter of a megabyte each
+		c.does(routeTo("HTTPRoute", fmt.Sprintf("large-%d", i), "{name: edge, namespace: PLATFORM}", "", `annotations: {x: "`+strings.Repeat("x", 250_000)+`"}`))
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	start := time.Now()
+	r := c.sweep()
+	t.Logf("a sweep took %v", time.Since(start).Round(time.Millisecond))
+	if ctx.Err() != nil || r.Result == report.Failed {
+		t.Errorf("%v: %s", ctx.Err(), r.Message)
+	}
+	if got := len(c.listeners("edge")); got != 64 {
+		t.Errorf("%d listeners, want 64", got)
+	}
+	if !strings.Contains(strings.Join(c.listeners("edge"), " "), "shop.v.example.com:443") {
+		t.Error("the victim's listener is gone")
+	}
+}
