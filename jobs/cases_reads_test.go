@@ -60,7 +60,7 @@ func missingKinds(t *testing.T) {
 	g.sweeps()
 	g.remove(grpcRoutes, "rpc")
 	g.unclaim("gone.example.com")
-	before := g.things()
+	before, start := g.things(), g.objects()
 	for _, tt := range []struct {
 		name  string
 		wrap  func(http.RoundTripper) http.RoundTripper
@@ -75,10 +75,57 @@ func missingKinds(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := g.sweepBy(t.Context(), clustertest.Wrapped(g.config, tt.wrap))
 			g.checkGone(before, got, err, tt.clean, tt.want...)
-			if len(tt.want) > 0 {
-				g.restore(before)
-			}
+			g.reset(start)
 		})
+	}
+}
+
+// missingForDays is a definition that is gone for longer than the grace period,
+// and comes back before its objects do.
+func missingForDays(t *testing.T) {
+	g := simple(t, "live.example.com", "gone.example.com")
+	g.unclaim("gone.example.com")
+	for range 3 {
+		before := g.things()
+		got, err := g.sweepBy(t.Context(), clustertest.Wrapped(g.config, unserved("httproutes")))
+		g.checkGone(before, got, err, false)
+		g.later(25 * time.Hour)
+	}
+	g.remove(httpRoutes, "live") // it is not back yet
+	g.wantGone(true)
+	g.claim("live.example.com")
+	g.wantGone(true)
+	g.later(25 * time.Hour)
+	g.wantGone(true, listenerOf("gone.example.com"))
+}
+
+// missingForHolders is the same where a namespace holds a hostname: nobody takes
+// it while the holder's claim cannot be seen, nor just after.
+func missingForHolders(t *testing.T) {
+	g := newGround(t)
+	g.apply("me", gatewayOf("one", "hostnameOwnership: OneNamespace", "")+routeTo("HTTPRoute", "theirs", "{name: one, namespace: NS}", "theirs.example.com", "namespace: OTHER"))
+	g.sweeps()
+	for range 3 {
+		if got, err := g.sweepBy(t.Context(), clustertest.Wrapped(g.config, unserved("httproutes"))); err != nil {
+			t.Fatal(told(got, err))
+		}
+		g.later(25 * time.Hour)
+	}
+	g.Kubectl(t, "", "delete", "httproute", "theirs", "-n", g.other) // it is not back yet
+	g.apply("me", routeTo("HTTPRoute", "ours", "{name: one}", "theirs.example.com", ""))
+	for range 2 {
+		g.sweeps()
+		admitted := ""
+		for _, l := range listenerObjects(g.things()["listener theirs.example.com of one"]) {
+			if l["hostname"] == "theirs.example.com" {
+				admitted = fmt.Sprint(l["allowedRoutes"])
+			}
+		}
+		if !strings.Contains(admitted, g.other) || strings.Contains(admitted, g.namespace) {
+			t.Errorf("the hostname of %s admits %s", g.other, admitted)
+		}
+		g.apply("me", routeTo("HTTPRoute", "theirs", "{name: one, namespace: NS}", "theirs.example.com", "namespace: OTHER"))
+		g.later(time.Hour)
 	}
 }
 

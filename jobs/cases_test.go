@@ -28,6 +28,8 @@ var reported = []struct {
 	{"B47", "nothing is removed while a release is being installed, and one that never ends holds up no other", pendingRelease, []string{"TestSweepAmidHelm"}},
 	{"B80", "a list that fails is not an empty list", nil, []string{"TestInvariant"}},
 	{"B82", "a kind that is missing or being deleted proves nothing, unless nothing came of it", missingKinds, nil},
+	{"B82", "a kind that was missing proves nothing at once when it is back", missingForDays, nil},
+	{"B82", "who holds a hostname holds it while its kind is missing", missingForHolders, nil},
 	{"B83", "a broken aggregated API matters only if it is needed", brokenAggregatedAPI, []string{"TestInvariant"}},
 	{"B84", "a forbidden list proves nothing, and a forbidden removal costs only itself", forbiddenRemoval, []string{"TestInvariant"}},
 	{"B85", "lists are read to their last page", lastPage, nil},

@@ -82,7 +82,7 @@ func (s *sweep) addCertificate(ctx context.Context, w *objectWriter, resource sc
 		return s.mark(ctx, w, resource, name, Identity{}, "")
 	case c.Action == engine.Keep && marked:
 		return s.mark(ctx, w, resource, name, live, "")
-	case c.Action == engine.Remove && !marked && s.secretUser(c) == "":
+	case c.Action == engine.Remove && !marked && s.secretUser(c) == "" && s.unprovable == "":
 		return s.mark(ctx, w, resource, name, live, s.now.UTC().Format(time.RFC3339))
 	}
 	return nil

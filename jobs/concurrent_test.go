@@ -105,14 +105,14 @@ func TestTwoSweepsAtOnce(t *testing.T) {
 		first := g.outcome(pausing(n, every, func() { second = g.outcome(nothing) }))
 		g.wantCalm("all of the second before request "+strconv.Itoa(n)+" of the first", alive, want, first, second)
 	}
-	for _, n := range steps(writes, 4) {
-		for _, m := range steps(writes, 4) {
+	for _, n := range steps(writes, 5) {
+		for _, m := range steps(writes, 5) {
 			g.reset(start)
 			first, second := g.crossed(n, m)
 			g.wantCalm("the second from write "+strconv.Itoa(n)+" of the first, which ends before write "+strconv.Itoa(m)+" of the second", alive, want, first, second)
 		}
 	}
-	for range 3 {
+	for range 2 {
 		g.reset(start)
 		var both sync.WaitGroup
 		var first, second outcomeOf

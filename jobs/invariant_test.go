@@ -25,7 +25,7 @@ func TestInvariant(t *testing.T) {
 	g.reconciled()
 	before := g.things()
 	g.dry(before)
-	g.invariant(before, 12)
+	g.invariant(before, 16)
 	g.refreshed(before)
 	g.unknown(before)
 }
@@ -38,7 +38,7 @@ func TestInvariantOfNamespaces(t *testing.T) {
 	g.reconciled()
 	g.options.Namespaces = []string{g.namespace, g.other}
 	g.due = []string{"Certificate for orphan.example.com", "listener gone-one.example.com of one", "listener old.example.com of raw", "redirect of redir"}
-	g.invariant(g.things(), 24)
+	g.invariant(g.things(), 32)
 }
 
 // invariant lets the reads of a sweep go wrong: in all ways, or in one of so many.

@@ -62,14 +62,22 @@ func (s *sweep) removals(p *parent, state engine.State) []removal {
 
 // unproven says why the absence of claims for one listener is not proven.
 func (s *sweep) unproven(p *parent, l engine.Listener, state engine.State) string {
-	for _, kind := range state.Claimants[l.Name] {
-		if !s.reading.serves(kind) {
-			return fmt.Sprintf("%ss claimed it, and the server %s that kind now", kind, unserved)
-		}
+	if kind := s.unservedOf(state.Claimants[l.Name]); kind != "" {
+		return fmt.Sprintf("%ss claimed it, and the server %s that kind now", kind, unserved)
 	}
 	source := p.listener(l.Name)
 	if s.options.Namespaces != nil && !admitsOnly(source, p.source.Namespace, s.options.Namespaces) {
 		return "it admits namespaces that are not read"
+	}
+	return ""
+}
+
+// unservedOf returns the first of the kinds that the server does not serve, or "".
+func (s *sweep) unservedOf(kinds []string) string {
+	for _, kind := range kinds {
+		if !s.reading.serves(kind) {
+			return kind
+		}
 	}
 	return ""
 }
@@ -193,7 +201,11 @@ func (s *sweep) nextState(p *parent, before engine.State) engine.State {
 	for _, l := range p.plan.Listeners {
 		switch claimants := l.Claimants(); {
 		case l.Action == engine.Remove && !l.Immediate:
-			after.Stale[l.Name] = s.since(before, l.Name)
+			// Time counts only while claims would be seen: a definition that comes
+			// back comes back without its objects.
+			if s.unprovable == "" && s.unservedOf(before.Claimants[l.Name]) == "" {
+				after.Stale[l.Name] = s.since(before, l.Name)
+			}
 			after.Claimants[l.Name] = before.Claimants[l.Name]
 		default:
 			after.Claimants[l.Name] = optionalKinds(claimants)
