@@ -11,6 +11,7 @@
 //	policy.go      the effective policy of each Gateway
 //	claims.go      route x parentRef x hostname, Certificate x dnsName
 //	served.go      what a hand-written listener already serves
+//	admission.go   which listener takes which route
 //	listeners.go   one listener per (port, hostname) that is left
 //	plan.go        the result, sorted
 package engine
