@@ -12,39 +12,6 @@ import (
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
-// Options say what a sweep does. The zero value writes, with no grace period.
-type Options struct {
-	Policies engine.PolicySources
-	// Gateways limits what is written to these, with their ListenerSets; nil is
-	// all. What is read, and planned, is always the whole.
-	Gateways []engine.ObjectName
-	// Namespaces limits what is read, see [ReadOptions].
-	Namespaces []string
-	// Services reads the names of Services, for policies with withdraw: Served.
-	Services bool
-	// Grace is how long a listener or Certificate has to be stale, Settle how long
-	// nothing is removed from a Gateway that Helm or Flux wrote.
-	Grace, Settle time.Duration
-	// MaxRemovals allows that many removals of one parent in one run; 0 leaves it
-	// to the circuit breaker.
-	MaxRemovals int
-	// Events writes Events, and Infrastructure reports what outlives its Gateway.
-	Events, Infrastructure bool
-	Yields                 []Yield
-	DryRun                 report.DryRun
-	// Progress is told what the sweep is at. It may be nil.
-	Progress func(what string)
-	// Now is the clock.
-	Now func() time.Time
-}
-
-// Yield gives one of our listeners up for a time.
-type Yield struct {
-	Gateway  engine.ObjectName
-	Hostname string
-	For      time.Duration
-}
-
 // Sweep is one pass over the cluster: it reads all of it, plans, adds what is
 // missing, marks what has become stale, and removes, after a second full read
 // and plan, what has been stale for long enough. What was done is in the report,
@@ -117,39 +84,6 @@ func (s *sweep) look(ctx context.Context) error {
 		}
 	}
 	return s.think()
-}
-
-// missing joins the errors of the kinds that the engine needs.
-func (r *Reading) missing() error {
-	var problems []string
-	for _, k := range r.Kinds {
-		if k.Needed && !k.Complete {
-			problems = append(problems, k.Err.Error())
-		}
-	}
-	if len(problems) == 0 {
-		return nil
-	}
-	return fmt.Errorf("the cluster could not be read whole, so nothing is written: %s", strings.Join(problems, "; "))
-}
-
-// kind returns how the reading of a kind went, or nil if it was not asked for.
-func (r *Reading) kind(name string) *KindReading {
-	i := slices.IndexFunc(r.Kinds, func(k KindReading) bool { return k.Kind == name })
-	if i < 0 {
-		return nil
-	}
-	return &r.Kinds[i]
-}
-
-func (r *Reading) serves(kind string) bool {
-	k := r.kind(kind)
-	return k != nil && k.Served
-}
-
-func (r *Reading) complete(kind string) bool {
-	k := r.kind(kind)
-	return k != nil && k.Complete
 }
 
 // think plans what was read.
