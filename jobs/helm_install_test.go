@@ -35,14 +35,16 @@ spec: {secretName: ca, isCA: true, commonName: ca, issuerRef: {group: cert-manag
 {apiVersion: cert-manager.io/v1, kind: ClusterIssuer, metadata: {name: letsencrypt}, spec: {ca: {secretName: ca}}}
 `
 
-// signing starts cert-manager with an issuer that signs.
+// signing starts cert-manager with an issuer that signs, for this test.
 func signing(t *testing.T) {
 	t.Helper()
 	env := clustertest.Start(t)
 	env.StartCertManager(t)
 	env.Apply(t, "test", "", clusterCA)
 	t.Cleanup(func() {
-		env.Kubectl(t, "", "delete", "clusterissuer/self", "clusterissuer/letsencrypt", "certificate/ca", "secret/ca", "-n", "cert-manager")
+		env.StopCertManager(t)
+		env.Kubectl(t, "", "delete", "clusterissuer/self", "clusterissuer/letsencrypt")
+		env.Kubectl(t, "", "delete", "certificates,certificaterequests,secrets", "--all", "-n", clustertest.CertManagerNamespace)
 	})
 }
 

@@ -51,6 +51,21 @@ func (e *Env) StartCertManager(t testing.TB, flags ...string) {
 	e.certManager.process, e.certManager.flags = process, flags
 }
 
+// StopCertManager stops cert-manager: what it writes at any time would disturb
+// the tests that come later.
+func (e *Env) StopCertManager(t testing.TB) {
+	t.Helper()
+	e.certManager.Lock()
+	defer e.certManager.Unlock()
+	if e.certManager.process == nil {
+		return
+	}
+	if err := e.certManager.stop(); err != nil {
+		t.Fatal(err)
+	}
+	e.certManager.process = nil
+}
+
 func (e *Env) startCertManager(flags []string) (*process, error) {
 	namespace := "{apiVersion: v1, kind: Namespace, metadata: {name: " + CertManagerNamespace + "}}"
 	if _, err := e.TryApply("clustertest", "", namespace); err != nil {
