@@ -8,10 +8,8 @@ import (
 	"testing"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/gatewright/gatewright/jobs"
 	"github.com/gatewright/gatewright/jobs/report"
@@ -113,7 +111,7 @@ func (r *release) other(hostnames ...string) {
 	r.t.Helper()
 	name := r.name + "-other"
 	if len(hostnames) == 0 {
-		client := r.Dynamic.Resource(resourceOf(kinds["HTTPRoute"])).Namespace(r.team)
+		client := r.Dynamic.Resource(resources["httproute"]).Namespace(r.team)
 		if err := client.Delete(r.t.Context(), name, metav1.DeleteOptions{}); err != nil {
 			r.t.Fatal(err)
 		}
@@ -180,27 +178,8 @@ func (r *release) issuer(hostname string) string {
 	return name
 }
 
-// kinds are those that the tests look at.
-var kinds = map[string]schema.GroupVersionKind{}
-
-func init() {
-	for _, kind := range []string{"Gateway", "HTTPRoute", "ListenerSet"} {
-		kinds[kind] = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: kind}
-	}
-	for _, kind := range []string{"Certificate", "Issuer"} {
-		kinds[kind] = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: kind}
-	}
-}
-
 // live is an object of the release's namespace, or nil.
 func (r *release) live(kind, name string) *unstructured.Unstructured {
 	r.t.Helper()
-	object, err := r.Dynamic.Resource(resourceOf(kinds[kind])).Namespace(r.namespace).Get(r.t.Context(), name, metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		return nil
-	}
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	return object
+	return r.get(strings.ToLower(kind), name)
 }

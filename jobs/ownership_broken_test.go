@@ -10,6 +10,7 @@ var brokenCases = []ownershipCase{
 	{
 		name:  "once-without-the-post-renderer",
 		shows: "an upgrade without the post-renderer takes listener and Certificate away; the sweep puts both back from the chart's routes, and the next upgrade takes them over",
+		ways:  distinct,
 		run: func(r *release) {
 			r.upgrade(withA)
 			r.bare(`{routes: {shop: [a.example.com]}, note: bare}`)
@@ -28,6 +29,7 @@ var brokenCases = []ownershipCase{
 	{
 		name:  "once-without-the-post-renderer-kept",
 		shows: "a Certificate with Helm's annotation to keep it survives that, and is taken over again",
+		ways:  distinct,
 		run: func(r *release) {
 			const values = `routes: {shop: [a.example.com]}, policy: {certificateTemplate: {annotations: {helm.sh/resource-policy: keep}}}`
 			r.upgrade(`{` + values + `}`)
@@ -46,11 +48,13 @@ var brokenCases = []ownershipCase{
 	{
 		name:  "once-without-the-post-renderer-and-its-policy",
 		shows: "where the policy comes by a flag of the post-renderer, an upgrade without it takes the policy along: the sweep neither repairs nor removes anything until the next upgrade, which passes",
+		ways:  distinct,
 		run:   withoutPolicy,
 	},
 	{
 		name:  "rollback",
 		shows: "a rollback to a revision that rendered a Certificate which the sweep has made since fails under Helm 3, whoever made it; an upgrade with the values of that revision does not",
+		ways:  distinct,
 		run: func(r *release) {
 			r.upgrade(withA)
 			r.upgrade(withoutRoutes)

@@ -30,6 +30,7 @@ var takeoverCases = []ownershipCase{
 	{
 		name:  "chart-first-sweep-later",
 		shows: "a hostname that moves from the chart to another release is made again by the next sweep, with the Secret that is there",
+		ways:  distinct,
 		run:   chartFirstSweepLater,
 	},
 	{
@@ -136,6 +137,7 @@ var takeoverCases = []ownershipCase{
 	{
 		name:  "redirect-of-both",
 		shows: "the redirect route and the plain listener that both faces write are taken over without a conflict, since every default is spelled out",
+		ways:  distinct,
 		run: func(r *release) {
 			redirect := `policy: {issuerRef: {kind: ClusterIssuer, name: tests}, http: {listener: true, redirect: true}}, listeners: [{name: hand, port: 443, protocol: HTTPS, hostname: hand.example.com, tls: {certificateRefs: [{name: hand}]}}]`
 			r.bare(`{` + redirect + `}`)
@@ -157,6 +159,7 @@ var takeoverCases = []ownershipCase{
 	{
 		name:  "listenerset-of-both",
 		shows: "a listener that the sweep put into a ListenerSet of a release is taken over by the chart without a conflict on its certificateRefs",
+		ways:  distinct,
 		run:   listenerSetOfBoth,
 	},
 }

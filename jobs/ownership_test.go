@@ -14,6 +14,10 @@ type ownershipCase struct {
 	run  func(*release)
 }
 
+// distinct are the ways of a case without a conflict: Flux stands for all who
+// force.
+func distinct(how helm) bool { return how.name != "helm4-forced" }
+
 // TestOwnership: a release and the sweep share a Gateway, in every way that a
 // release gets into a cluster.
 func TestOwnership(t *testing.T) {

@@ -15,6 +15,7 @@ var upgradeCases = []ownershipCase{
 	{
 		name:  "list-unchanged",
 		shows: "an upgrade that leaves the chart's listeners alone leaves those of the sweep alone, too",
+		ways:  distinct,
 		run: func(r *release) {
 			r.upgrade(withA)
 			r.other("x.example.com")
@@ -51,6 +52,7 @@ var upgradeCases = []ownershipCase{
 	{
 		name:  "taken-out-by-hand",
 		shows: "a rendered listener that somebody takes out while its route stays is put back by the sweep, and an upgrade with another list does not mind",
+		ways:  distinct,
 		run: func(r *release) {
 			r.upgrade(withA)
 			r.Kubectl(r.t, "", "patch", "gateway", r.name, "-n", r.namespace, "--type=json", "-p", `[{"op": "remove", "path": "/spec/listeners/1"}]`)
@@ -66,6 +68,7 @@ var upgradeCases = []ownershipCase{
 	{
 		name:  "listeners-of-the-release-are-not-touched",
 		shows: "the sweep writes nothing into a listener that the release rendered or its author wrote, even where the policy would have it otherwise for others",
+		ways:  distinct,
 		run: func(r *release) {
 			const one = `policy: {hostnameOwnership: OneNamespace}`
 			r.upgrade(`{routes: {shop: [a.example.com]}, ` + one + `}`)
@@ -130,11 +133,13 @@ var upgradeCases = []ownershipCase{
 	{
 		name:  "copied-into-the-chart",
 		shows: "a computed listener that the chart's author copies into the chart is the chart's from then on; under Helm 3, which sends no field that does not differ, nothing in the cluster tells, and it goes when nobody claims it",
+		ways:  distinct,
 		run:   copiedIntoTheChart,
 	},
 	{
 		name:  "places-left-free",
 		shows: "the sweep leaves eight places free on a Gateway that a release renders, so that its next hostnames fit",
+		ways:  distinct,
 		run:   placesLeftFree,
 	},
 	{

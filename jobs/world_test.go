@@ -1,7 +1,6 @@
 package jobs_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,9 +8,11 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
-	"sigs.k8s.io/yaml"
 
 	"github.com/gatewright/gatewright/jobs"
 	"github.com/gatewright/gatewright/jobs/clustertest"
@@ -73,23 +74,29 @@ func (w *world) apply(manager, manifest string) {
 	w.Apply(w.t, manager, w.namespace, strings.ReplaceAll(manifest, "NS", w.namespace))
 }
 
+// resources are those that the tests look at.
+var resources = map[string]schema.GroupVersionResource{
+	"gateway":        {Group: "gateway.networking.k8s.io", Version: "v1", Resource: "gateways"},
+	"listenerset":    {Group: "gateway.networking.k8s.io", Version: "v1", Resource: "listenersets"},
+	"httproute":      {Group: "gateway.networking.k8s.io", Version: "v1", Resource: "httproutes"},
+	"grpcroute":      {Group: "gateway.networking.k8s.io", Version: "v1", Resource: "grpcroutes"},
+	"tlsroute":       {Group: "gateway.networking.k8s.io", Version: "v1", Resource: "tlsroutes"},
+	"certificate":    {Group: "cert-manager.io", Version: "v1", Resource: "certificates"},
+	"secret":         {Version: "v1", Resource: "secrets"},
+	"deployment":     {Group: "apps", Version: "v1", Resource: "deployments"},
+	"service":        {Version: "v1", Resource: "services"},
+	"serviceaccount": {Version: "v1", Resource: "serviceaccounts"},
+}
+
 // get returns an object of the namespace, or nil.
 func (w *world) get(kind, name string) *unstructured.Unstructured {
 	w.t.Helper()
-	out, err := w.TryKubectl("", "get", kind, name, "-n", w.namespace, "-o", "yaml", "--show-managed-fields")
-	if err != nil {
-		if strings.Contains(err.Error(), "NotFound") {
-			return nil
-		}
-		w.t.Fatal(err)
-	}
-	object := &unstructured.Unstructured{}
-	data, err := yaml.YAMLToJSON([]byte(out))
-	if err == nil {
-		err = json.Unmarshal(data, &object.Object)
+	object, err := w.Dynamic.Resource(resources[kind]).Namespace(w.namespace).Get(w.t.Context(), name, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) && resources[kind].Resource != "" {
+		return nil
 	}
 	if err != nil {
-		w.t.Fatal(err)
+		w.t.Fatalf("%s %s: %v", kind, name, err)
 	}
 	return object
 }
