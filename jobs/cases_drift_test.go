@@ -1,7 +1,7 @@
 package jobs_test
 
 import (
-	"strconv"
+	"fmt"
 	"testing"
 	"time"
 
@@ -60,36 +60,37 @@ func nameIsNoProof(t *testing.T) {
 	}
 }
 
-// setRelease makes the HelmRelease suspended, or not, and reconciled.
-func (g *ground) setRelease(spec, status string) {
+// setRelease makes the HelmRelease suspended, or not, and says whether the
+// controller is done with it.
+func (g *ground) setRelease(suspended, done bool) {
 	g.t.Helper()
 	client := g.Dynamic.Resource(helmReleases).Namespace(g.namespace)
-	for subresource, patch := range map[string]string{"": `{"spec": ` + spec + `}`, "status": `{"status": ` + status + `}`} {
-		var at []string
-		if subresource != "" {
-			at = []string{subresource}
-		}
-		if _, err := client.Patch(g.t.Context(), "platform", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, at...); err != nil {
+	patch := func(patch string, at ...string) int64 {
+		object, err := client.Patch(g.t.Context(), "platform", types.MergePatchType, []byte(patch), metav1.PatchOptions{}, at...)
+		if err != nil {
 			g.t.Fatal(err)
 		}
+		return object.GetGeneration()
 	}
+	seen := patch(fmt.Sprintf(`{"spec": {"suspend": %v}}`, suspended))
+	if !done {
+		seen--
+	}
+	patch(fmt.Sprintf(`{"status": {"observedGeneration": %d}}`, seen), "status")
 }
 
 func suspendedRelease(t *testing.T) {
 	g := newGround(t)
 	withHelmReleases(t, g.Env)
 	g.apply("me", helmRelease+gatewayOf("edge", "", "labels: {helm.toolkit.fluxcd.io/name: platform, helm.toolkit.fluxcd.io/namespace: NS}"))
+	g.setRelease(false, true)
 	g.claim("live.example.com", "gone.example.com")
 	g.sweeps()
 	g.unclaim("gone.example.com")
-	g.setRelease(`{"suspend": true}`, `{"observedGeneration": 9}`)
+	g.setRelease(true, true)
 	g.wantGone(true)
-	release, err := g.Dynamic.Resource(helmReleases).Namespace(g.namespace).Get(t.Context(), "platform", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	g.setRelease(`{"suspend": false}`, `{"observedGeneration": `+strconv.FormatInt(release.GetGeneration()-1, 10)+`}`)
-	g.wantGone(true) // its generation is not the one that the controller has seen
+	g.setRelease(false, false)
+	g.wantGone(true)
 	g.remove(helmReleases, "platform")
 	g.wantGone(true, listenerOf("gone.example.com"))
 	g.later(1000 * time.Hour)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gatewright/gatewright/jobs/report"
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
@@ -49,9 +48,4 @@ func (s *sweep) leftRedirect(r engine.Redirect) string {
 		}
 	}
 	return ""
-}
-
-// left notes what is left to a release.
-func (r *recorder) left(kind string, name engine.ObjectName, why string) {
-	r.change(report.Change{Kind: kind, Namespace: name.Namespace, Name: name.Name, Action: engine.Add, Outcome: report.Held, Reason: why})
 }

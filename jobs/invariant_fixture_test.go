@@ -6,9 +6,7 @@ import (
 	"testing"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/gatewright/gatewright/jobs/clustertest"
 	"github.com/gatewright/gatewright/postrender/engine"
@@ -146,11 +144,7 @@ var stale = []string{
 func (g *ground) reconciled() {
 	g.t.Helper()
 	g.apply("me", helmRelease)
-	client := g.Dynamic.Resource(helmReleases).Namespace(g.namespace)
-	status := []byte(`{"status": {"observedGeneration": 1, "conditions": []}}`)
-	if _, err := client.Patch(g.t.Context(), "platform", types.MergePatchType, status, metav1.PatchOptions{}, "status"); err != nil {
-		g.t.Fatal(err)
-	}
+	g.setRelease(false, true)
 }
 
 // sweeps runs sweeps until one writes nothing.

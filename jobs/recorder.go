@@ -238,3 +238,16 @@ func (s *sweep) helmReleases() map[string]string {
 	}
 	return out
 }
+
+// left notes what is left to a release.
+func (r *recorder) left(kind string, name engine.ObjectName, why string) {
+	r.change(report.Change{Kind: kind, Namespace: name.Namespace, Name: name.Name, Action: engine.Add, Outcome: report.Held, Reason: why})
+}
+
+// heldRedirect notes a redirect that stays for now.
+func (r *recorder) heldRedirect(name engine.ObjectName, why string) {
+	r.change(report.Change{Kind: engine.KindHTTPRoute, Namespace: name.Namespace, Name: name.Name, Action: engine.Remove, Outcome: report.Held, Reason: why})
+	if needsSomebody(why) {
+		r.problem(fmt.Sprintf("%s %s/%s", engine.KindHTTPRoute, name.Namespace, name.Name), why)
+	}
+}

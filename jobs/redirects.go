@@ -27,15 +27,32 @@ func (s *sweep) addRedirects(ctx context.Context) {
 	}
 }
 
-// goneRedirects are those that the policy does not ask for any more.
+// goneRedirects are those that the policy does not ask for any more, unless
+// their Gateway is to be left alone.
 func (s *sweep) goneRedirects() map[engine.ObjectName]bool {
 	out := map[engine.ObjectName]bool{}
 	for _, r := range s.plan.Redirects {
-		if r.Action == engine.Remove && s.writes(r.Placed) && s.unprovable == "" {
-			out[engine.ObjectName{Namespace: r.Namespace, Name: r.Name}] = true
+		if r.Action != engine.Remove || !s.writes(r.Placed) {
+			continue
+		}
+		name := engine.ObjectName{Namespace: r.Namespace, Name: r.Name}
+		if held := s.heldRedirect(r); held != "" {
+			s.report.heldRedirect(name, held)
+		} else {
+			out[name] = true
 		}
 	}
 	return out
+}
+
+// heldRedirect says why a redirect stays for now, or "".
+func (s *sweep) heldRedirect(r engine.Redirect) string {
+	for _, p := range s.parents {
+		if p.source.Kind == engine.KindGateway && p.gateway() == r.Gateway {
+			return s.heldBack(p)
+		}
+	}
+	return s.unprovable
 }
 
 func (s *sweep) removeRedirects(ctx context.Context, first map[engine.ObjectName]bool) {
