@@ -83,6 +83,30 @@ func TestTenantStaysWithinItsQuota(t *testing.T) {
 	c.serveVictim("new.v.example.com")
 }
 
+// A tenant keeps from nobody what it cannot have itself: hostnames that it claims
+// first and past its quota.
+func TestTenantHoardsNoHostnames(t *testing.T) {
+	c := newTenancy(t, oneOwner+", maxListenersPerNamespace: 3")
+	c.does(claimBy("HTTPRoute", "hoard", "a.example.com", "b.example.com", "c.example.com", "d.example.com", "e.example.com"))
+	c.legal = append(c.legal, "a.example.com:443", "b.example.com:443", "c.example.com:443")
+	c.wantRefused(c.sweep(), map[string]string{"d.example.com": engine.ReasonTooMany, "e.example.com": engine.ReasonTooMany})
+	waitASecond()
+	c.Apply(t, "victim", c.victim, c.named(claimBy("HTTPRoute", "takes", "a.example.com", "d.example.com")))
+	c.legal = append(c.legal, "d.example.com:443")
+	r := c.sweep()
+	c.quiet(r)
+	c.wantRefused(r, map[string]string{"d.example.com": engine.ReasonHostnameConflict, "e.example.com": engine.ReasonTooMany})
+	c.later(25 * time.Hour)
+	c.quiet(c.sweep())
+	c.does(claimBy("HTTPRoute", "hoard", "b.example.com", "c.example.com", "d.example.com", "e.example.com"))
+	c.sweep()
+	c.later(25 * time.Hour)
+	c.sweep()
+	c.sweep()
+	c.legal = append(c.legal, "e.example.com:443") // in the place of a, which is the victim's now, within its quota
+	c.quiet(c.sweep())
+}
+
 // Where no quota is set a tenant can fill the Gateway, and pushes nobody out.
 func TestTenantPushesNobodyOut(t *testing.T) {
 	c := newTenancy(t, "")

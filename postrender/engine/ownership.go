@@ -147,7 +147,7 @@ func (r *run) own(g *gateway, s slot, w *wanted) (owner string, kept *wanted) {
 	}
 	all := r.rivals(g, s.hostname)
 	owner, contested := g.holder(s.hostname, all)
-	if !contested {
+	if !contested && !slices.ContainsFunc(w.all(), func(c claim) bool { return c.object.Namespace != owner }) {
 		return owner, w
 	}
 	if c := withoutNamespace(all); c != nil {

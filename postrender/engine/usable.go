@@ -58,11 +58,15 @@ func (g *gateway) presentsAnother(listener string, cert *Certificate) string {
 func (r *run) rivals(g *gateway, hostname string) []claim {
 	if g.claims == nil {
 		g.claims = map[string][]claim{}
+		var open []slot
 		for _, s := range g.sortedSlots() {
-			if _, closed := r.closedSlot(g, s, g.wanted[s]); !closed {
-				g.claims[s.hostname] = append(g.claims[s.hostname], g.wanted[s].all()...)
+			all := g.wanted[s].all()
+			if _, closed := r.closedSlot(g, s, g.wanted[s]); !closed && len(all) > 0 {
+				open = append(open, s)
+				g.claims[s.hostname] = append(g.claims[s.hostname], all...)
 			}
 		}
+		r.leaveOutSpent(g, open)
 	}
 	return g.claims[hostname]
 }
