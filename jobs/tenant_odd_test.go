@@ -68,3 +68,44 @@ func TestTenantsObjectsAreLarge(t *testing.T) {
 		t.Error("the victim's listener is gone")
 	}
 }
+
+// What the API server takes although nobody would write it costs nothing but
+// itself.
+func TestTenantsObjectsAreOdd(t *testing.T) {
+	c := newTenancy(t, oneOwner, "listenersets", "referencegrants", "issuers")
+	var parents, values, sets []string
+	for i := range 32 {
+		parents = append(parents, fmt.Sprintf("{name: edge, namespace: PLATFORM, sectionName: s%d}", i))
+	}
+	for i := range 5000 {
+		values = append(values, fmt.Sprintf("v%d", i))
+	}
+	for i := range 64 {
+		sets = append(sets, fmt.Sprintf("{name: l%d, port: %d, protocol: example.com/own}", i, 20000+i))
+	}
+	selector := func(expression string) string {
+		return "{name: own, port: 9443, protocol: HTTPS, hostname: odd.t.example.com, tls: {certificateRefs: [{name: own}]}, allowedRoutes: {namespaces: {from: Selector, selector: {matchExpressions: [" + expression + "]}}}}"
+	}
+	const caps = "{group: gateway.networking.k8s.io, kind: ListenerSet, name: bogus}"
+	for name, manifest := range map[string]string{
+		"a selector with an unknown operator":  setOf("bogus", "", selector("{key: a, operator: Bogus, values: [b]}")) + routeTo("HTTPRoute", "bogus", caps, "odd.t.example.com", ""),
+		"a selector with thousands of values":  setOf("bomb", "", selector("{key: a, operator: In, values: ["+strings.Join(values, ", ")+"]}")) + toSet("bomb", "bomb", "odd.t.example.com"),
+		"listeners of an unknown protocol":     setOf("protocols", "", strings.Join(sets, ", ")),
+		"a ListenerSet of itself":              strings.Replace(setOf("self", "", harmless), "parentRef: {name: edge, namespace: PLATFORM}", "parentRef: {group: gateway.networking.k8s.io, kind: ListenerSet, name: self}", 1),
+		"a ListenerSet of no Gateway":          strings.Replace(setOf("none", "", harmless), "name: edge, namespace: PLATFORM", "name: none", 1) + toSet("none", "none", "none.t.example.com"),
+		"many parentRefs":                      routeTo("HTTPRoute", "parents", strings.Join(parents, ", "), "parents.t.example.com", ""),
+		"a Service as its parent":              routeTo("HTTPRoute", "mesh", `{group: "", kind: Service, name: web}`, "mesh.t.example.com", ""),
+		"an unknown kind as its parent":        routeTo("HTTPRoute", "kind", "{group: example.com, kind: Thing, name: edge, namespace: PLATFORM}", "kind.t.example.com", ""),
+		"the longest name":                     routeTo("HTTPRoute", strings.Repeat("n", 253), "{name: "+strings.Repeat("g", 253)+", namespace: PLATFORM}", "name.t.example.com", ""),
+		"no rules, no parents":                 "\n---\n{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: empty}, spec: {}}",
+		"a Certificate of next to nothing":     "\n---\n{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: nothing, annotations: {gatewright.dev/gateway: PLATFORM/edge}}, spec: {secretName: \"\", dnsNames: [nothing.t.example.com], issuerRef: {name: x}}}",
+		"a grant to everybody":                 strings.Replace(grantOfAll, "namespace: PLATFORM", "namespace: VICTIM", 1),
+		"an issuer with nothing in it":         "\n---\n{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: nothing}, spec: {}}",
+		"an issuer by the Secret of our names": "\n---\n{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: ca}, spec: {ca: {secretName: " + certificateOf("edge", "after-3.v.example.com") + "}}}",
+	} {
+		if err := c.act("tenant", manifest); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	c.wantVictimHeard(c.stands())
+}
