@@ -69,43 +69,45 @@ func TestTenantsListenerSetUsesAnAllowedIssuer(t *testing.T) {
 	c.serveVictim("new.v.example.com")
 }
 
-// What is broken on a ListenerSet, or on its way out, costs nothing but itself.
+// What is broken on ListenerSets costs nothing but themselves.
 func TestTenantsListenerSetBreaksAlone(t *testing.T) {
-	for name, annotation := range map[string]string{
-		"a policy that is no YAML":     `gatewright.dev/policy: '{{{'`,
-		"a policy with an unknown key": `gatewright.dev/policy: '{nonsense: 1}'`,
-		"a policy that is a list":      `gatewright.dev/policy: '[]'`,
-		"a state that is no JSON":      `gatewright.dev/state: '{{{'`,
-		"a state of another version":   `gatewright.dev/state: '{"version":"v9"}'`,
-		"a state that yields for ever": `gatewright.dev/state: '{"version":"v1alpha1","yields":{"shop.v.example.com":"9999-01-01T00:00:00Z"},"holders":{"new.v.example.com":{"namespace":"TENANT"}}}'`,
-		"rendered that is no JSON":     `gatewright.dev/rendered: 'x'`,
-		"a policy that takes nothing":  `gatewright.dev/manage: "false"`,
-		"the sweep's field manager":    "",
+	c := newTenancy(t, oneOwner, "listenersets")
+	for i, broken := range []struct{ name, manager, annotation string }{
+		{"a policy that is no YAML", "tenant", `gatewright.dev/policy: '{{{'`},
+		{"a policy with an unknown key", "tenant", `gatewright.dev/policy: '{nonsense: 1}'`},
+		{"a policy that is a list", "tenant", `gatewright.dev/policy: '[]'`},
+		{"a state that is no JSON", "tenant", `gatewright.dev/state: '{{{'`},
+		{"a state of another version", "tenant", `gatewright.dev/state: '{"version":"v9"}'`},
+		{"a state that yields for ever", "tenant", `gatewright.dev/state: '{"version":"v1alpha1","yields":{"shop.v.example.com":"9999-01-01T00:00:00Z"},"holders":{"new.v.example.com":{"namespace":"TENANT"}}}'`},
+		{"rendered that is no JSON", "tenant", `gatewright.dev/rendered: 'x'`},
+		{"one that is to be left alone", "tenant", `gatewright.dev/manage: "false"`},
+		// All of it is applied as by the sweep, whose own apply would take it away.
+		{"the sweep's field manager", engine.FieldManager, ""},
 	} {
-		t.Run(name, func(t *testing.T) {
-			c := newTenancy(t, oneOwner, "listenersets")
-			manager := "tenant"
-			if annotation == "" { // what it applies is all of it, which the sweep's own apply would take away
-				manager = engine.FieldManager
-			}
-			if err := c.act(manager, setOf("broken", annotation, harmless)+toSet("x", "broken", "x.t.example.com")); err != nil {
-				t.Fatal(err)
-			}
-			for range 2 {
-				r, err := c.trySweep()
-				if err != nil || r.Result == report.Failed {
-					t.Fatalf("%v: %s", err, told(r, err))
-				}
-				c.quiet(r)
-				c.later(25 * time.Hour)
-			}
-			c.Apply(t, "victim", c.victim, c.named(claimBy("HTTPRoute", "new", "new.v.example.com")))
-			c.legal = append(c.legal, "new.v.example.com:443")
-			r, err := c.trySweep()
-			if err != nil {
-				t.Fatal(err)
-			}
-			c.quiet(r)
-		})
+		name := fmt.Sprintf("broken-%d", i)
+		manifest := setOf(name, broken.annotation, strings.ReplaceAll(harmless, "own.t", name+".t")) + toSet(name, name, name+".x.example.com")
+		if err := c.act(broken.manager, manifest); err != nil {
+			t.Fatalf("%s: %v", broken.name, err)
+		}
+	}
+	sweep := func() {
+		t.Helper()
+		r, err := c.trySweep() // with problems, which it tells
+		if err != nil || r.Result == report.Failed {
+			t.Fatal(told(r, err))
+		}
+		c.quiet(r)
+		c.wantVictimHeard(r)
+		c.later(25 * time.Hour)
+	}
+	sweep()
+	sweep()
+	c.Apply(t, "victim", c.victim, c.named(claimBy("HTTPRoute", "new", "new.v.example.com")))
+	c.legal = append(c.legal, "new.v.example.com:443")
+	sweep()
+	for i := range 9 { // they are as the tenant left them, but for what is served on them
+		if c.Kubectl(t, "", "get", "listenerset", fmt.Sprintf("broken-%d", i), "-n", c.tenant, "-o", "jsonpath={.spec.listeners[0].name}") != "own" {
+			t.Errorf("broken-%d has lost its listener", i)
+		}
 	}
 }
