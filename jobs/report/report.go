@@ -94,7 +94,7 @@ type Outcome string
 const (
 	Made    Outcome = "done"
 	Would   Outcome = "would"   // of a dry run
-	Held    Outcome = "held"    // a removal that waits; the reason says for what
+	Held    Outcome = "held"    // it waits, as most removals do; the reason says for what
 	Refused Outcome = "refused" // by the API server, in the words of the reason
 	Broken  Outcome = "failed"
 )
