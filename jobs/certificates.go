@@ -18,7 +18,7 @@ import (
 // addCertificates writes the Certificates that are missing or differ, and sees
 // to the marks of those that have become stale, or are claimed again.
 func (s *sweep) addCertificates(ctx context.Context) {
-	s.withoutCertificate = map[string]bool{}
+	s.withoutCertificate, s.made = map[string]bool{}, map[string]bool{}
 	var mu sync.Mutex
 	resource, _ := s.reading.resource(engine.KindCertificate)
 	w := &objectWriter{cluster: s.cluster, dryRun: s.dryRun()}
@@ -28,6 +28,7 @@ func (s *sweep) addCertificates(ctx context.Context) {
 		err := s.addCertificate(ctx, w, resource, c, live)
 		mu.Lock()
 		defer mu.Unlock()
+		s.made[name.Namespace+"/"+name.Name] = err == nil
 		if err != nil && !exists {
 			s.withoutCertificate[name.Namespace+"/"+name.Name] = true
 		}

@@ -55,6 +55,9 @@ type application struct {
 	base    []map[string]any
 	changes []map[string]any
 	gone    []string
+	// displaced are the live listeners of those that go at once, because others take
+	// their place: where these are refused, they stay.
+	displaced []map[string]any
 	// state is the value of the annotation state.
 	state string
 	// pending says that there is something to write.
@@ -79,6 +82,9 @@ func (p *parent) prepare(state engine.State, removals, without map[string]bool) 
 			a.pending = true // handed over
 		case removals[l.Name]:
 			a.gone, a.pending = append(a.gone, l.Name), true
+			if planned != nil && planned.Immediate && p.source.Yielded[l.Hostname] == "" {
+				a.displaced = append(a.displaced, l.Object)
+			}
 		case !p.rendered[l.Name] && planned != nil && planned.Action == engine.Update && !without[l.Name]:
 			a.changes, a.pending = append(a.changes, planned.Object()), true
 			fallthrough
@@ -87,11 +93,19 @@ func (p *parent) prepare(state engine.State, removals, without map[string]bool) 
 		}
 	}
 	for i := range p.plan.Listeners {
-		if l := &p.plan.Listeners[i]; l.Action == engine.Add && !without[l.Name] {
+		if l := &p.plan.Listeners[i]; l.Action == engine.Add && !without[l.Name] && !p.hasNoPlace(l, removals) {
 			a.changes, a.pending = append(a.changes, l.Object()), true
 		}
 	}
 	return a
+}
+
+// hasNoPlace says whether a listener of ours that stays answers the same
+// hostname on the same port: the data plane would serve neither of the two.
+func (p *parent) hasNoPlace(add *engine.Listener, removals map[string]bool) bool {
+	return slices.ContainsFunc(p.source.Listeners, func(l engine.SourceListener) bool {
+		return p.ours(&l) && !removals[l.Name] && l.Name != add.Name && l.Port == add.Port && l.Hostname == add.Hostname
+	})
 }
 
 // keepState leaves the annotation state as it is, because it cannot be read: a
@@ -177,6 +191,7 @@ func (w *applier) apply(ctx context.Context, a *application) (outcome, error) {
 	if err == nil || !isRefusal(err) || len(a.changes) == 0 {
 		return out, err
 	}
+	a.base = append(a.base, a.displaced...)
 	if err := w.settle(ctx, a, a.listeners(), &version, &out); err != nil {
 		return out, err
 	}
@@ -192,7 +207,11 @@ func (w *applier) apply(ctx context.Context, a *application) (outcome, error) {
 			return out, err
 		}
 	}
-	return out, nil
+	if len(a.displaced) == 0 || len(accepted) < len(a.changes) {
+		return out, nil
+	}
+	a.base = a.base[:len(a.base)-len(a.displaced)]
+	return out, w.settle(ctx, a, a.listeners(accepted...), &version, &out)
 }
 
 // isRefusal says whether the server understood a request and will not have it:

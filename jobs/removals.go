@@ -94,6 +94,9 @@ func (s *sweep) heldBack(p *parent) string {
 	if s.unprovable != "" {
 		return s.unprovable
 	}
+	if by := stateWriter(p.live.Managed); by != "" {
+		return fmt.Sprintf("%s wrote annotation %s, so its marks prove nothing; remove the annotation", by, engine.AnnotationState)
+	}
 	if err := s.unread[p.source.String()]; err != nil {
 		return unreadState(err)
 	}
@@ -105,6 +108,18 @@ func (s *sweep) heldBack(p *parent) string {
 
 func unreadState(err error) string {
 	return err.Error() + "; nothing of it is removed until the annotation is removed or corrected"
+}
+
+// stateWriter returns the manager that owns the annotation state beside ours, or
+// "". Marks that somebody else keeps in place are not the sweep's.
+func stateWriter(managed []metav1.ManagedFieldsEntry) string {
+	for _, entry := range managed {
+		ours := entry.Manager == engine.FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply
+		if !ours && entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"f:`+engine.AnnotationState+`"`) {
+			return entry.Manager
+		}
+	}
+	return ""
 }
 
 // heldByFlux leaves what a HelmRelease renders alone while that is suspended,

@@ -58,6 +58,8 @@ type sweep struct {
 	// withoutCertificate are the Certificates that could not be written, so that
 	// no listener is added for them.
 	withoutCertificate map[string]bool
+	// made are those that this run wrote.
+	made map[string]bool
 	// refused are the listeners that the server did not take, by parent and name.
 	refused map[string]map[string]string
 }
@@ -194,12 +196,17 @@ func ripe(removals []removal) map[string]bool {
 	return out
 }
 
-// without are the new listeners of a parent whose Certificate could not be
-// written.
+// without are the new and changed listeners of a parent whose Certificate could
+// not be written, or is not there: what is planned anew in a run makes none.
 func (s *sweep) without(p *parent) map[string]bool {
 	out := map[string]bool{}
 	for _, l := range p.plan.Listeners {
-		if l.Action == engine.Add && s.withoutCertificate[l.Certificate] {
+		if l.Action != engine.Add && l.Action != engine.Update || l.Certificate == "" {
+			continue
+		}
+		namespace, name, _ := strings.Cut(l.Certificate, "/")
+		_, lives := s.reading.Certificates[engine.ObjectName{Namespace: namespace, Name: name}]
+		if s.withoutCertificate[l.Certificate] || (!lives && !s.made[l.Certificate]) {
 			out[l.Name] = true
 		}
 	}
@@ -224,7 +231,7 @@ func (s *sweep) removeAfterSecondLook(ctx context.Context) *sweep {
 		s.remove(ctx, s) // which only says what would go
 		return s
 	}
-	second := &sweep{cluster: s.cluster, options: s.options, now: s.now, report: s.report, withoutCertificate: s.withoutCertificate, refused: s.refused}
+	second := &sweep{cluster: s.cluster, options: s.options, now: s.now, report: s.report, withoutCertificate: s.withoutCertificate, made: s.made, refused: s.refused}
 	err := second.look(ctx)
 	if err == nil {
 		err = second.stands(ctx)

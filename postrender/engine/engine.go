@@ -195,6 +195,8 @@ type gateway struct {
 	// ports holds the places of a Gateway and its ListenerSets, live those of
 	// our listeners that stand in the cluster.
 	ports, live ports
+	// ofSets holds those of our listeners that stand in its ListenerSets.
+	ofSets ports
 	// entries are the verdicts of passthrough entries among those of the run, and
 	// planFrom is the first of those that planning gives.
 	entries  struct{ from, to int }
@@ -277,7 +279,7 @@ func compareMeta(a, b *Meta) int {
 }
 
 func (r *run) readParent(source *Gateway) {
-	g := &gateway{Gateway: source, wanted: map[slot]*wanted{}, ports: ports{}, live: ports{}, stays: map[string]bool{}}
+	g := &gateway{Gateway: source, wanted: map[slot]*wanted{}, ports: ports{}, live: ports{}, ofSets: ports{}, stays: map[string]bool{}}
 	key := parentName{g.Kind, g.Name}
 	r.byName[key] = r.byName[key].with(g)
 	r.present[ObjectName{g.Namespace, ForLabel(g.label())}] = true

@@ -199,6 +199,9 @@ func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 			l.Action, l.known = Add, r.knows(g, l.Name)
 		case equalObjects(old.Object, l.manifest()):
 			l.Action = Keep
+		case r.keepsCertificate(g, old, l):
+			l.Action, l.object, l.Reason = Keep, old.Object, "the certificate that it is to present is not ready"
+			g.stays[l.Name] = true
 		default:
 			l.Action, l.Reason = Update, "differs from what was rendered"
 		}

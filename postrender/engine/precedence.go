@@ -25,6 +25,9 @@ func class(protocol string) string {
 }
 
 func (p ports) take(port int, protocol, hostname string, by occupant) {
+	if protocol == "UDP" {
+		return // which shares no port with the others: they are TCP
+	}
 	used := p.open(port, protocol, by)
 	if _, taken := used.hostnames[hostname]; !taken && used.class == class(protocol) {
 		used.hostnames[hostname] = by
@@ -46,7 +49,7 @@ func (p ports) open(port int, protocol string, by occupant) *usedPort {
 func (p ports) conflict(port int, protocol, hostname string) (by occupant, how string) {
 	used := p[port]
 	switch {
-	case used == nil:
+	case used == nil, protocol == "UDP":
 		return occupant{}, ""
 	case used.class != class(protocol):
 		return used.first, fmt.Sprintf("uses port %d for %s", port, used.class)
@@ -70,6 +73,11 @@ func (r *run) occupy(g *gateway) {
 	}
 	if g.barred != "" {
 		return
+	}
+	if r.snapshot.Complete {
+		for _, l := range g.ours {
+			g.host.ofSets.take(l.Port, l.Protocol, l.Hostname, g.occupant(l.Name))
+		}
 	}
 	for i := range g.hand {
 		l := &g.hand[i]
@@ -105,9 +113,13 @@ func (g *gateway) occupant(listener string) occupant {
 
 // filledElsewhere refuses a slot that another parent fills: the Gateway of a
 // ListenerSet or an older set of it, or, for a Gateway, a hand-written listener
-// of a set, which would lose its hostname to a computed one.
+// of a set, or one of ours that lives there, which would lose its hostname to a
+// new one.
 func (g *gateway) filledElsewhere(s slot) (answer, bool) {
 	by, how := g.top().ports.conflict(s.port, "HTTPS", s.hostname)
+	if by.what == "" && g.host == nil && !g.isOurs(ListenerName(s.hostname, s.port)) {
+		by, how = g.ofSets.conflict(s.port, "HTTPS", s.hostname)
+	}
 	if by.what == "" || by.parent == g.String() {
 		return answer{}, false
 	}

@@ -30,8 +30,12 @@ func (g *gateway) lives(name string) bool {
 // is not its own, or nil.
 func (g *gateway) wider(port int, hostname string) *SourceListener {
 	var best *SourceListener
-	for i := range g.Listeners {
-		l := &g.Listeners[i]
+	listeners := g.Listeners
+	if g.host != nil {
+		listeners = slices.Concat(listeners, g.host.Listeners)
+	}
+	for i := range listeners {
+		l := &listeners[i]
 		if l.Protocol == "HTTPS" && l.Port == port && l.Hostname != hostname && covers(l.Hostname, hostname) &&
 			(best == nil || specificity(l.Hostname) > specificity(best.Hostname)) {
 			best = l
@@ -47,6 +51,23 @@ func (r *run) ready(g *gateway, l *Listener) bool {
 		return true
 	}
 	return r.readySecrets[ObjectName{cmp.Or(l.secretNamespace, g.Namespace), l.secretName}]
+}
+
+// keepsCertificate says whether a listener of ours that is to change goes on
+// with the Secret that it has: it would present another one, which is not ready.
+func (r *run) keepsCertificate(g *gateway, old SourceListener, l *Listener) bool {
+	if !r.snapshot.Complete || l.Mode != "Terminate" || r.ready(g, l) || len(old.CertificateRefs) == 0 {
+		return false
+	}
+	wanted := ObjectName{cmp.Or(l.secretNamespace, g.Namespace), l.secretName}
+	return !slices.ContainsFunc(old.CertificateRefs, func(ref ObjectName) bool {
+		return ObjectName{cmp.Or(ref.Namespace, g.Namespace), ref.Name} == wanted
+	})
+}
+
+// isOurs says whether a live listener of the name is ours.
+func (g *gateway) isOurs(name string) bool {
+	return slices.ContainsFunc(g.ours, func(l SourceListener) bool { return l.Name == name })
 }
 
 // servesUntilReady says why a listener of ours that no claim asks for goes on
@@ -70,11 +91,11 @@ func (r *run) servesUntilReady(g *gateway, old SourceListener, remaining []Liste
 }
 
 // goesAtOnce says whether a listener that nothing claims need not be stale for
-// a time: it is yielded, another stands in its place, or, after a change of mode,
-// another serves its claims.
+// a time: it is yielded, or a passthrough entry of the policy displaces it. After
+// a change of mode the former listeners wait as all do: that another listener
+// answers their hostnames is no proof that it serves them.
 func (g *gateway) goesAtOnce(old SourceListener) bool {
-	return g.Yielded[old.Hostname] != "" || g.replaced(old, nil) ||
-		slices.ContainsFunc(g.served, func(s servedClaim) bool { return s.hostname == old.Hostname && g.standingIndex(s.listener) >= 0 })
+	return g.Yielded[old.Hostname] != "" || (old.Protocol == "HTTPS" && g.displacedBy(old.Port, old.Hostname) != nil)
 }
 
 // readySecrets returns the Secrets that hold certificates.

@@ -16,7 +16,12 @@ type handClaim struct {
 // takesOver answers for a slot whose hostname live listeners answer for others:
 // a more specific listener takes the name from them, so it must admit all of
 // their routes. Where it would not, all claims of the slot are refused.
+//
+// A listener of ours that lives answers its hostname already, and takes nothing.
 func (r *run) takesOver(g *gateway, s slot) (answer, bool) {
+	if r.snapshot.Complete && g.isOurs(ListenerName(s.hostname, s.port)) {
+		return answer{}, false
+	}
 	if a, refused := r.takesFromPassthrough(g, s); refused {
 		return a, true
 	}
