@@ -78,7 +78,7 @@ demo: build tools
 #? test: all tests, after the fuzz targets have run for FUZZTIME (5s) each
 .PHONY: test
 test: build tools cluster fuzz
-	go test $(PACKAGES)
+	go test -timeout 60m $(PACKAGES)
 	go -C testdata/image test ./...
 
 #? fuzz: every fuzz target for FUZZTIME (5s; 1000x for a number of inputs)
