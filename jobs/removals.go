@@ -115,7 +115,7 @@ func unreadState(err error) string {
 func stateWriter(managed []metav1.ManagedFieldsEntry) string {
 	for _, entry := range managed {
 		ours := entry.Manager == engine.FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply
-		if !ours && entry.FieldsV1 != nil && strings.Contains(string(entry.FieldsV1.Raw), `"f:`+engine.AnnotationState+`"`) {
+		if !ours && entry.FieldsV1 != nil && strings.Contains(entry.FieldsV1.GetRawString(), `"f:`+engine.AnnotationState+`"`) {
 			return entry.Manager
 		}
 	}
