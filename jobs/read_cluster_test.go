@@ -296,3 +296,18 @@ func grantReader(t *testing.T, env *clustertest.Env, namespace string) {
 		t.Fatal(err)
 	}
 }
+
+// TestReadsNoMetadata: the API server writes an empty list of metadata as null,
+// which is an answer all the same.
+func TestReadsNoMetadata(t *testing.T) {
+	env := clustertest.Start(t)
+	reading, err := connect(t, env.Config).Read(t.Context(), ReadOptions{Namespaces: []string{env.Namespace(t)}, Services: true, Secrets: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range reading.Kinds {
+		if (k.Kind == "Service" || k.Kind == "Secret") && (!k.Complete || k.Err != nil) {
+			t.Errorf("%s: complete %v, %v", k.Kind, k.Complete, k.Err)
+		}
+	}
+}

@@ -162,7 +162,7 @@ func (l *lister) check(p *page) error {
 		}
 		return &answerError{message}
 	}
-	if p.Items == nil {
+	if p.Items == nil && !l.kind.metadata { // of metadata, an empty list is written as null
 		return &answerError{"the list has no items, not even none"}
 	}
 	if left := p.Metadata.RemainingItemCount; p.Metadata.Continue == "" && left != nil && *left > 0 {
