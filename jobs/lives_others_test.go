@@ -69,6 +69,7 @@ func TestSomebodyElseInOurListener(t *testing.T) {
 			w.apply("me", gatewayWithPolicy)
 			w.apply("me", route("shop", "a.example.com"))
 			w.sweep()
+			w.issued("a.example.com") // else its listener keeps whatever Secret it has
 			test.edit(w)
 			edited := w.get("gateway", "edge").Object["spec"].(map[string]any)["listeners"].([]any)[1]
 			w.apply("me", route("blog", "b.example.com"))
@@ -89,6 +90,14 @@ func TestSomebodyElseInOurListener(t *testing.T) {
 			}
 		})
 	}
+}
+
+// issued says of the Certificate of a hostname that it is ready, as cert-manager
+// does.
+func (w *world) issued(hostname string) {
+	w.t.Helper()
+	w.Kubectl(w.t, "", "patch", "certificate", certificateOf("edge", hostname), "-n", w.namespace, "--subresource=status", "--type=merge",
+		"-p", `{"status":{"conditions":[{"type":"Ready","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z","reason":"Ready","message":""}]}}`)
 }
 
 // TestAdmissionPolicy: of two new hostnames a policy of the cluster refuses one;

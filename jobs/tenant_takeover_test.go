@@ -37,6 +37,7 @@ func TestTenantTakesNoNameFromAWildcard(t *testing.T) {
 	c.Apply(t, "victim", c.victim, c.named(claimBy("HTTPRoute", "wide", "x.wide.example.com")))
 	c.legal = append(c.legal, "*.wide.example.com:443")
 	c.sweep()
+	waitASecond() // so that the tenant's route is younger
 	c.does(claimBy("HTTPRoute", "wide", "x.wide.example.com"))
 	c.sweep()
 	c.issued("x.wide.example.com")
