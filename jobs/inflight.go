@@ -28,7 +28,7 @@ func (s *sweep) leftSecrets() map[engine.ObjectName]string {
 	for _, p := range s.parents {
 		why := s.inFlight(p)
 		for _, l := range p.source.Listeners {
-			if why == "" || !p.source.Rendered()[l.Name] {
+			if why == "" || !p.rendered[l.Name] {
 				continue
 			}
 			for _, secret := range l.CertificateRefs {
@@ -43,7 +43,7 @@ func (s *sweep) leftSecrets() map[engine.ObjectName]string {
 // leftRedirect is the same of a redirect.
 func (s *sweep) leftRedirect(r engine.Redirect) string {
 	for _, p := range s.parents {
-		if p.source.Kind == engine.KindGateway && p.gateway() == r.Gateway && p.source.Rendered()[r.Listener] {
+		if p.source.Kind == engine.KindGateway && p.gateway() == r.Gateway && p.rendered[r.Listener] {
 			return s.inFlight(p)
 		}
 	}

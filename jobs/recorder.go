@@ -141,7 +141,7 @@ func (r *recorder) listener(p *parent, l *engine.Listener, reason string, outcom
 
 // heldSecret notes a Secret that waits for its removal.
 func (r *recorder) heldSecret(name engine.ObjectName, held string) {
-	r.change(report.Change{Kind: engine.KindSecret, Namespace: name.Namespace, Name: name.Name, Action: engine.Remove, Outcome: report.Held, Reason: held})
+	r.waits(engine.KindSecret, name, engine.Remove, held)
 }
 
 // finding notes a finding once.
@@ -160,10 +160,7 @@ func (r *recorder) certificate(c engine.CertificatePlan, held string, err error)
 	case err != nil || c.Action == engine.Add || c.Action == engine.Update:
 		r.object(engine.KindCertificate, name, c.Action, c.Reason, err)
 	case c.Action == engine.Remove && held != "":
-		r.change(report.Change{Kind: engine.KindCertificate, Namespace: name.Namespace, Name: name.Name, Action: c.Action, Outcome: report.Held, Reason: held})
-		if needsSomebody(held) {
-			r.problem(fmt.Sprintf("%s %s/%s", engine.KindCertificate, name.Namespace, name.Name), held)
-		}
+		r.held(engine.KindCertificate, name, held)
 	}
 }
 
@@ -241,13 +238,19 @@ func (s *sweep) helmReleases() map[string]string {
 
 // left notes what is left to a release.
 func (r *recorder) left(kind string, name engine.ObjectName, why string) {
-	r.change(report.Change{Kind: kind, Namespace: name.Namespace, Name: name.Name, Action: engine.Add, Outcome: report.Held, Reason: why})
+	r.waits(kind, name, engine.Add, why)
 }
 
-// heldRedirect notes a redirect that stays for now.
-func (r *recorder) heldRedirect(name engine.ObjectName, why string) {
-	r.change(report.Change{Kind: engine.KindHTTPRoute, Namespace: name.Namespace, Name: name.Name, Action: engine.Remove, Outcome: report.Held, Reason: why})
+// held notes an object whose removal waits, and a problem where that needs
+// somebody.
+func (r *recorder) held(kind string, name engine.ObjectName, why string) {
+	r.waits(kind, name, engine.Remove, why)
 	if needsSomebody(why) {
-		r.problem(fmt.Sprintf("%s %s/%s", engine.KindHTTPRoute, name.Namespace, name.Name), why)
+		r.problem(fmt.Sprintf("%s %s/%s", kind, name.Namespace, name.Name), why)
 	}
+}
+
+// waits notes an object that is not written for now.
+func (r *recorder) waits(kind string, name engine.ObjectName, action engine.Action, why string) {
+	r.change(report.Change{Kind: kind, Namespace: name.Namespace, Name: name.Name, Action: action, Outcome: report.Held, Reason: why})
 }

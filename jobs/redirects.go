@@ -37,7 +37,7 @@ func (s *sweep) goneRedirects() map[engine.ObjectName]bool {
 		}
 		name := engine.ObjectName{Namespace: r.Namespace, Name: r.Name}
 		if held := s.heldRedirect(r); held != "" {
-			s.report.heldRedirect(name, held)
+			s.report.held(engine.KindHTTPRoute, name, held)
 		} else {
 			out[name] = true
 		}

@@ -102,7 +102,7 @@ func (c *clone) reachCluster(t *testing.T) {
 	t.Helper()
 	env := clustertest.Start(t)
 	c.kubeconfig = env.Kubeconfig
-	link(t, env.Program(t, "kubectl"), filepath.Join(c.dir, "bin", "kubectl"))
+	link(t, env.KubectlPath(t), filepath.Join(c.dir, "bin", "kubectl"))
 	link(t, filepath.Join(repository, "charts"), filepath.Join(c.dir, "charts"))
 }
 

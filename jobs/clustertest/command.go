@@ -113,13 +113,3 @@ func must(t testing.TB) func(string, error) string {
 		return out
 	}
 }
-
-// Program returns the path of a program of "make cluster", such as kubectl.
-func (e *Env) Program(t testing.TB, name string) string {
-	t.Helper()
-	path, err := program(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
-}

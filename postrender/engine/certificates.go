@@ -226,7 +226,7 @@ func (r *run) secretsInUse() map[ObjectName]string {
 
 // drops says whether a listener of ours goes, or is computed anew.
 func (g *gateway) drops(name string) bool {
-	return slices.ContainsFunc(g.ours, func(l SourceListener) bool { return l.Name == name }) && !g.stays[name]
+	return g.isOurs(name) && !g.stays[name]
 }
 
 // named says whether a Certificate has a name that we give: by its one name, or
