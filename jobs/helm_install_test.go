@@ -39,13 +39,12 @@ spec: {secretName: ca, isCA: true, commonName: ca, issuerRef: {group: cert-manag
 func signing(t *testing.T) {
 	t.Helper()
 	env := clustertest.Start(t)
-	env.StartCertManager(t)
-	env.Apply(t, "test", "", clusterCA)
-	t.Cleanup(func() {
-		env.StopCertManager(t)
+	t.Cleanup(func() { // after cert-manager has ended
 		env.Kubectl(t, "", "delete", "clusterissuer/self", "clusterissuer/letsencrypt")
 		env.Kubectl(t, "", "delete", "certificates,certificaterequests,secrets", "--all", "-n", clustertest.CertManagerNamespace)
 	})
+	env.StartCertManager(t)
+	env.Apply(t, "test", "", clusterCA)
 }
 
 // TestInstallThenSweep: what a chart gets by the post-renderer is issued by

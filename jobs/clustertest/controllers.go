@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,50 +18,22 @@ import (
 // ClusterIssuers name.
 const CertManagerNamespace = "cert-manager"
 
-// certManager is the one that runs, and the flags it was started with.
-type certManager struct {
-	sync.Mutex
-	*process
-	flags []string
-}
-
-// StartCertManager starts cert-manager's own controllers, once per process:
-// SelfSigned and CA issuers and the gateway shim work; ACME does not. There is
-// no webhook. A call with other flags than the last (of which there is
-// --enable-certificate-owner-ref) starts it again, so tests that give flags
-// cannot run in parallel with others.
+// StartCertManager runs cert-manager's own controllers until the test ends, so
+// that nothing which they write at any time disturbs a later test: SelfSigned
+// and CA issuers and the gateway shim work; ACME does not. There is no webhook.
+// Of the flags there is --enable-certificate-owner-ref. Tests that call it
+// cannot run side by side.
 func (e *Env) StartCertManager(t testing.TB, flags ...string) {
 	t.Helper()
-	e.certManager.Lock()
-	defer e.certManager.Unlock()
-	if e.certManager.process != nil {
-		if slices.Equal(flags, e.certManager.flags) {
-			return
-		}
-		if err := e.certManager.stop(); err != nil {
-			t.Fatal(err)
-		}
-	}
 	process, err := e.startCertManager(flags)
 	if err != nil {
 		t.Fatal(err)
 	}
-	e.certManager.process, e.certManager.flags = process, flags
-}
-
-// StopCertManager stops cert-manager: what it writes at any time would disturb
-// the tests that come later.
-func (e *Env) StopCertManager(t testing.TB) {
-	t.Helper()
-	e.certManager.Lock()
-	defer e.certManager.Unlock()
-	if e.certManager.process == nil {
-		return
-	}
-	if err := e.certManager.stop(); err != nil {
-		t.Fatal(err)
-	}
-	e.certManager.process = nil
+	t.Cleanup(func() {
+		if err := process.stop(); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func (e *Env) startCertManager(flags []string) (*process, error) {

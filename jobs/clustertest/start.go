@@ -34,7 +34,6 @@ type Env struct {
 	certs  string // folder with the server's keys
 	mapper *restmapper.DeferredDiscoveryRESTMapper
 
-	certManager       certManager
 	controllerManager func() error // starts it once
 }
 
