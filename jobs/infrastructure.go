@@ -58,10 +58,12 @@ type made struct {
 }
 
 // madeObjects is a sink.
-type madeObjects struct{ pending, kept []made }
+type madeObjects []made
 
-func (m *madeObjects) begin() error {
-	m.pending = nil
+func (m *madeObjects) mark() (int64, error) { return int64(len(*m)), nil }
+
+func (m *madeObjects) back(mark int64) error {
+	*m = (*m)[:mark]
 	return nil
 }
 
@@ -82,12 +84,7 @@ func (m *madeObjects) add(object map[string]any) error {
 			found.subjects = append(found.subjects, engine.ObjectName{Namespace: namespace, Name: name})
 		}
 	}
-	m.pending = append(m.pending, found)
-	return nil
-}
-
-func (m *madeObjects) commit() error {
-	m.kept = append(m.kept, m.pending...)
+	*m = append(*m, found)
 	return nil
 }
 
@@ -106,7 +103,7 @@ func (s *sweep) reportInfrastructure(ctx context.Context) {
 	read := map[string][]made{}
 	for _, result := range results {
 		if result.Complete {
-			read[result.Kind] = append([]made{}, result.sink.(*madeObjects).kept...)
+			read[result.Kind] = append([]made{}, *result.sink.(*madeObjects)...)
 		} else {
 			s.report.finding(engine.Finding{Severity: engine.Warning, Code: CodeInfrastructureUnread, Object: result.Kind + "s", Message: result.Err.Error()})
 		}

@@ -40,8 +40,8 @@ var faults = []fault{
 	{"status 200", fixed(`{"kind":"Status","apiVersion":"v1","status":"Failure","message":"no backend"}`), 1, "no backend", "see what answers"},
 	{"wrong kind", fixed(`{"kind":"PodList","apiVersion":"v1","metadata":{},"items":[]}`), 1, "v1 PodList, not", "see what answers"},
 	{"no kind", fixed(`{}`), 1, "nothing nothing, not", "see what answers"},
-	{"null", fixed(`null`), 1, "nothing nothing, not", "see what answers"},
-	{"a list of lists", fixed(`[]`), 1, "cannot unmarshal array", "see what answers"},
+	{"null", fixed(`null`), 1, "not the JSON of a list", "see what answers"},
+	{"a list of lists", fixed(`[]`), 1, "not the JSON of a list", "see what answers"},
 	{"HTML", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>log in</html>") }, 1, "text/html", "see what answers"},
 	{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, 1, "a redirect to /login", "see what answers"},
 }

@@ -1,10 +1,12 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -26,12 +28,12 @@ const (
 	emptyPages = 20
 )
 
-// sink takes the objects of one kind. What was added since begin counts from
-// commit on, and is forgotten by another begin.
+// sink takes the objects of one kind.
 type sink interface {
-	begin() error
 	add(object map[string]any) error
-	commit() error
+	// mark says how much there is, and back forgets what was added since.
+	mark() (int64, error)
+	back(mark int64) error
 }
 
 // lister reads one kind into a sink.
@@ -85,51 +87,44 @@ func (l *lister) list(ctx context.Context, namespace string) error {
 	}
 }
 
-func (l *lister) attempt(ctx context.Context, path, namespace string) error {
-	if err := l.sink.begin(); err != nil {
+// attempt adds all pages of a list, or none.
+func (l *lister) attempt(ctx context.Context, path, namespace string) (err error) {
+	l.pending = 0
+	start, err := l.sink.mark()
+	if err != nil {
 		return err
 	}
-	l.pending = 0
+	defer func() {
+		if err != nil {
+			err = cmp.Or(l.sink.back(start), err)
+		}
+	}()
 	version, token, empty := "", "", 0
 	for {
-		page, err := l.page(ctx, path, token)
+		page, err := l.page(ctx, request{path, l.query(token), l.accept()}, namespace)
 		if err != nil {
 			return err
 		}
-		if token != "" && page.Metadata.ResourceVersion != version {
+		if token != "" && page.metadata.ResourceVersion != version {
 			return errMoved
 		}
-		if err := l.addPage(page, namespace); err != nil {
-			return err
-		}
-		if page.Metadata.Continue == "" {
+		l.pending += page.items
+		l.progress(l.committed + l.pending)
+		if page.metadata.Continue == "" {
 			l.committed += l.pending
-			return l.sink.commit()
+			return nil
 		}
-		if empty++; len(page.Items) > 0 {
+		if empty++; page.items > 0 {
 			empty = 0
 		}
-		if page.Metadata.Continue == token || empty == emptyPages {
+		if page.metadata.Continue == token || empty == emptyPages {
 			return &answerError{"the list continues forever and holds nothing more"}
 		}
-		version, token = page.Metadata.ResourceVersion, page.Metadata.Continue
+		version, token = page.metadata.ResourceVersion, page.metadata.Continue
 	}
 }
 
-// page is one page of a list. Its items are decoded one by one.
-type page struct {
-	Kind       string `json:"kind"`
-	APIVersion string `json:"apiVersion"`
-	Message    string `json:"message"` // of a Status
-	Metadata   struct {
-		ResourceVersion    string `json:"resourceVersion"`
-		Continue           string `json:"continue"`
-		RemainingItemCount *int64 `json:"remainingItemCount"`
-	} `json:"metadata"`
-	Items []json.RawMessage `json:"items"`
-}
-
-func (l *lister) page(ctx context.Context, path, token string) (*page, error) {
+func (l *lister) query(token string) url.Values {
 	query := url.Values{"limit": {strconv.Itoa(pageSize)}}
 	if l.kind.selector != "" {
 		query.Set("labelSelector", l.kind.selector)
@@ -137,16 +132,34 @@ func (l *lister) page(ctx context.Context, path, token string) (*page, error) {
 	if token != "" {
 		query.Set("continue", token)
 	}
-	accept := acceptObjects
+	return query
+}
+
+func (l *lister) accept() string {
 	if l.kind.metadata {
-		accept = acceptMetadataList
+		return acceptMetadataList
 	}
-	var p page
-	if err := l.cluster.get(ctx, request{path, query, accept}, &p); err != nil {
+	return acceptObjects
+}
+
+// page adds the objects of a page.
+func (l *lister) page(ctx context.Context, r request, namespace string) (p *page, err error) {
+	start, err := l.sink.mark()
+	if err != nil {
+		return nil, err
+	}
+	err = l.cluster.stream(ctx, r, func(body io.Reader) error {
+		if err := l.sink.back(start); err != nil { // what an answer that was cut short left
+			return err
+		}
+		p, err = decodePage(body, func(item []byte) error { return l.add(item, namespace) })
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	l.pages++
-	return &p, l.check(&p)
+	return p, cmp.Or(l.check(p), p.refused)
 }
 
 // check believes an answer only if it is the list that was asked for, and whole.
@@ -155,30 +168,19 @@ func (l *lister) check(p *page) error {
 	if l.kind.metadata {
 		kind, apiVersion = "PartialObjectMetadata", "meta.k8s.io/v1"
 	}
-	if p.Kind != kind+"List" || p.APIVersion != apiVersion {
-		message := fmt.Sprintf("the answer is %s %s, not %s %sList", orNothing(p.APIVersion), orNothing(p.Kind), apiVersion, kind)
-		if p.Message != "" {
-			message += ": " + p.Message
+	if p.kind != kind+"List" || p.apiVersion != apiVersion {
+		message := fmt.Sprintf("the answer is %s %s, not %s %sList", orNothing(p.apiVersion), orNothing(p.kind), apiVersion, kind)
+		if p.message != "" {
+			message += ": " + p.message
 		}
 		return &answerError{message}
 	}
-	if p.Items == nil && !l.kind.metadata { // of metadata, an empty list is written as null
+	if !p.hasItems && !l.kind.metadata { // of metadata, an empty list is written as null
 		return &answerError{"the list has no items, not even none"}
 	}
-	if left := p.Metadata.RemainingItemCount; p.Metadata.Continue == "" && left != nil && *left > 0 {
+	if left := p.metadata.RemainingItemCount; p.metadata.Continue == "" && left != nil && *left > 0 {
 		return &answerError{fmt.Sprintf("the list ends although %d more items remain", *left)}
 	}
-	return nil
-}
-
-func (l *lister) addPage(p *page, namespace string) error {
-	for _, raw := range p.Items {
-		if err := l.add(raw, namespace); err != nil {
-			return err
-		}
-	}
-	l.pending += len(p.Items)
-	l.progress(l.committed + l.pending)
 	return nil
 }
 
@@ -220,9 +222,6 @@ func (l *lister) checkItem(object map[string]any, namespace string) error {
 // named reads namespaces by name: a namespaced role permits no list of them. One
 // that does not exist holds nothing.
 func (l *lister) named(ctx context.Context, namespaces []string) error {
-	if err := l.sink.begin(); err != nil {
-		return err
-	}
 	for _, namespace := range namespaces {
 		path := l.resource.path("") + "/" + namespace
 		var raw json.RawMessage
@@ -240,7 +239,7 @@ func (l *lister) named(ctx context.Context, namespaces []string) error {
 		}
 		l.progress(l.committed)
 	}
-	return l.sink.commit()
+	return nil
 }
 
 // addNamed adds an object that was asked for by name.

@@ -18,6 +18,9 @@ const (
 	lastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 	// ourPrefix is that of all our annotations.
 	ourPrefix = "gatewright.dev/"
+	// maxForeignAnnotation is far more than an annotation has that says something
+	// about a hostname.
+	maxForeignAnnotation = 1 << 10
 )
 
 // part is what one list gave, in memory.
@@ -46,28 +49,33 @@ func newPart(shared *intern) *part {
 
 // memory keeps what the engine needs of one kind.
 type memory struct {
-	keep    func(*part, map[string]any) error
-	shared  *intern
-	pending *part
-	parts   []*part
+	keep   func(*part, map[string]any) error
+	shared *intern
+	parts  []*part // one since each mark
 }
 
 func newMemory(k kind) (sink, error) { return &memory{keep: k.keep, shared: newIntern()}, nil }
 
-func (m *memory) begin() error {
-	m.pending = newPart(m.shared)
-	return nil
+func (m *memory) add(object map[string]any) error {
+	if len(m.parts) == 0 {
+		m.parts = append(m.parts, newPart(m.shared))
+	}
+	return m.keep(m.parts[len(m.parts)-1], object)
 }
 
-func (m *memory) add(object map[string]any) error { return m.keep(m.pending, object) }
+func (m *memory) mark() (int64, error) {
+	m.parts = append(m.parts, newPart(m.shared))
+	return int64(len(m.parts) - 1), nil
+}
 
-func (m *memory) commit() error {
-	m.parts = append(m.parts, m.pending)
+func (m *memory) back(mark int64) error {
+	m.parts = append(m.parts[:mark], newPart(m.shared))
 	return nil
 }
 
 // keepKnowledge keeps what the engine reads.
 func (p *part) keepKnowledge(object map[string]any) error {
+	dropForeign(object)
 	if err := p.decode(object); err != nil {
 		return err
 	}
@@ -194,6 +202,18 @@ func shed(object map[string]any, fields ...string) {
 		}
 	}
 	object["metadata"] = kept
+}
+
+// dropForeign drops the large annotations of what gatewright did not make: anyone
+// who may write a route could fill the memory by them.
+func dropForeign(object map[string]any) {
+	if metadataOf(object, "labels")[engine.LabelFor] != nil {
+		return
+	}
+	maps.DeleteFunc(metadataOf(object, "annotations"), func(key string, value any) bool {
+		text, _ := value.(string)
+		return len(text) > maxForeignAnnotation && !strings.HasPrefix(key, ourPrefix)
+	})
 }
 
 // prune drops from an object, in place, what nobody may read, and the largest

@@ -53,12 +53,23 @@ type cutError struct{ err error }
 func (e *cutError) Error() string { return "the answer is cut short or no JSON: " + e.err.Error() }
 func (e *cutError) Unwrap() error { return e.err }
 
-// get decodes the answer to a request into a pointer. What may pass is tried
-// again, a bounded number of times.
+// get decodes the answer to a request into a pointer, as stream does.
 func (c *Cluster) get(ctx context.Context, r request, into any) error {
+	return c.stream(ctx, r, func(body io.Reader) error {
+		data, err := io.ReadAll(body)
+		if err != nil {
+			return err
+		}
+		return json.Unmarshal(data, into)
+	})
+}
+
+// stream gives the answer to a request to a function that decodes it. What may
+// pass is tried again, a bounded number of times; the function begins anew then.
+func (c *Cluster) stream(ctx context.Context, r request, decode func(io.Reader) error) error {
 	delay := firstDelay
 	for attempt := 1; ; attempt++ {
-		err := c.getOnce(ctx, r, into)
+		err := c.streamOnce(ctx, r, decode)
 		switch {
 		case err == nil:
 			return nil
@@ -76,7 +87,7 @@ func (c *Cluster) get(ctx context.Context, r request, into any) error {
 	}
 }
 
-func (c *Cluster) getOnce(ctx context.Context, r request, into any) error {
+func (c *Cluster) streamOnce(ctx context.Context, r request, decode func(io.Reader) error) error {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	target := c.base.JoinPath(r.path)
@@ -91,23 +102,47 @@ func (c *Cluster) getOnce(ctx context.Context, r request, into any) error {
 		return c.late(ctx, err)
 	}
 	defer response.Body.Close()
-	body, err := io.ReadAll(response.Body)
-	if err != nil {
-		return c.late(ctx, &cutError{err})
-	}
+	body := &answer{Reader: response.Body}
 	if response.StatusCode != http.StatusOK {
-		return refusal(response, body)
+		data, err := io.ReadAll(body)
+		if err != nil {
+			return c.late(ctx, &cutError{err})
+		}
+		return refusal(response, data)
 	}
 	if media := response.Header.Get("Content-Type"); !strings.HasPrefix(media, "application/json") {
 		return &answerError{fmt.Sprintf("the answer is %q, not JSON", media)}
 	}
-	if err := json.Unmarshal(body, into); err != nil {
-		if _, ok := errors.AsType[*json.SyntaxError](err); ok {
-			return &cutError{err}
-		}
+	err = decode(body)
+	if body.err != nil {
+		return c.late(ctx, &cutError{body.err})
+	}
+	return decodingError(err)
+}
+
+// answer is what the server sends, and remembers what broke it off.
+type answer struct {
+	io.Reader
+	err error
+}
+
+func (a *answer) Read(p []byte) (int, error) {
+	n, err := a.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		a.err = err
+	}
+	return n, err
+}
+
+// decodingError tells JSON that ends too early from JSON of another shape.
+func decodingError(err error) error {
+	if _, ok := errors.AsType[*json.SyntaxError](err); ok || errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &cutError{err}
+	}
+	if _, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return &answerError{err.Error()}
 	}
-	return nil
+	return err
 }
 
 // late says of an error that it is our own patience that ended.

@@ -111,17 +111,23 @@ func (s *spools) remove() error {
 
 // spool keeps the objects of one kind as documents of a file.
 type spool struct {
-	file      *os.File
-	out       *bufio.Writer
-	committed int64
+	file *os.File
+	out  *bufio.Writer
 }
 
-func (s *spool) begin() error {
+func (s *spool) mark() (int64, error) {
+	if err := s.out.Flush(); err != nil {
+		return 0, err
+	}
+	return s.file.Seek(0, io.SeekCurrent)
+}
+
+func (s *spool) back(mark int64) error {
 	s.out.Reset(s.file)
-	if err := s.file.Truncate(s.committed); err != nil {
+	if err := s.file.Truncate(mark); err != nil {
 		return err
 	}
-	_, err := s.file.Seek(s.committed, io.SeekStart)
+	_, err := s.file.Seek(mark, io.SeekStart)
 	return err
 }
 
@@ -133,20 +139,14 @@ func (s *spool) add(object map[string]any) error {
 	return encode(s.out, object)
 }
 
-func (s *spool) commit() error {
+// copyTo writes what there is.
+func (s *spool) copyTo(w io.Writer) error {
 	if err := s.out.Flush(); err != nil {
 		return err
 	}
-	var err error
-	s.committed, err = s.file.Seek(0, io.SeekCurrent)
-	return err
-}
-
-// copyTo writes what was committed.
-func (s *spool) copyTo(w io.Writer) error {
 	if _, err := s.file.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	_, err := io.CopyN(w, s.file, s.committed)
+	_, err := io.Copy(w, s.file)
 	return err
 }
