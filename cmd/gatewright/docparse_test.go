@@ -15,6 +15,7 @@ import (
 //
 //	```console            run in the order of the page; helm is Helm 3
 //	```console helm4      the same with Helm 4 as helm
+//	```console cluster    the same with a cluster in reach
 //	```console not-run    cannot run here; the test's log lists it
 //	```yaml file=NAME     written to NAME before the commands below it
 //
@@ -32,6 +33,7 @@ type step struct {
 	wantAt  int
 	indent  string // of the block in the page
 	helm4   bool
+	cluster bool
 	notRun  bool
 
 	file, content string
@@ -105,7 +107,7 @@ func (b block) commands() ([]step, error) {
 			last.command += "\n" + line
 			text = line
 		case isCommand:
-			steps = append(steps, step{line: b.line + i + 1, indent: b.indent, command: text, helm4: b.has("helm4"), notRun: b.has("not-run")})
+			steps = append(steps, step{line: b.line + i + 1, indent: b.indent, command: text, helm4: b.has("helm4"), cluster: b.has("cluster"), notRun: b.has("not-run")})
 		case len(steps) == 0:
 			return nil, fmt.Errorf("line %d: a console block begins with a command, \"$ ...\"", b.line+i+1)
 		default:

@@ -147,6 +147,9 @@ func (c clone) run(t *testing.T, page string, s step) string {
 	if s.helm4 {
 		c.addArchive(t)
 	}
+	if s.cluster {
+		c.kubeconfig = clustertest.Start(t).Kubeconfig
+	}
 	command := exec.Command("bash", "-euo", "pipefail", "-c", s.command)
 	command.Dir = c.dir
 	command.Env = c.environment(s.helm4)
