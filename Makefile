@@ -80,6 +80,7 @@ demo: build tools
 test: build tools cluster fuzz
 	go test -timeout 60m $(PACKAGES)
 	go -C testdata/image test ./...
+	go -C testdata/crds test ./...
 
 #? fuzz: every fuzz target for FUZZTIME (5s; 1000x for a number of inputs)
 .PHONY: fuzz
@@ -90,6 +91,7 @@ fuzz:
 .PHONY: golden
 golden: build tools
 	UPDATE=1 go test $(PACKAGES)
+	UPDATE=1 go -C testdata/crds test ./...
 
 #? bench: time and memory of post-render beside kustomize and cat, and of the engine alone, in some minutes
 .PHONY: bench
@@ -111,6 +113,7 @@ lint: .cache/bin/staticcheck
 	.cache/bin/staticcheck $(PACKAGES)
 	cd testdata/cluster && go vet ./... && ../../.cache/bin/staticcheck ./...
 	cd testdata/image && go vet ./... && ../../.cache/bin/staticcheck ./...
+	cd testdata/crds && go vet ./... && ../../.cache/bin/staticcheck ./...
 
 #? plugin: dist/gatewright-VERSION.tgz, the plugin for Helm 4; PLATFORMS="linux/amd64" limits it
 .PHONY: plugin

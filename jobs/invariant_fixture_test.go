@@ -17,14 +17,14 @@ var helmReleases = schema.GroupVersionResource{Group: "helm.toolkit.fluxcd.io", 
 // withHelmReleases lets the server serve Flux's HelmReleases.
 func withHelmReleases(t *testing.T, env *clustertest.Env) {
 	t.Helper()
-	env.Define(t, helmReleases.GroupVersion().WithKind("HelmRelease"), helmReleases.Resource)
+	env.DefineFlux(t)
 }
 
 const helmRelease = `
 apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
 metadata: {name: platform}
-spec: {chart: {spec: {chart: platform}}}
+spec: {interval: 10m, chart: {spec: {chart: platform, sourceRef: {kind: GitRepository, name: charts}}}}
 `
 
 // gatewayOf is a Gateway with a policy and a hand-written listener beside

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/yaml"
 )
@@ -71,33 +70,4 @@ func (e *Env) apply(manager, namespace string, object *unstructured.Unstructured
 		return client.Patch(context.Background(), object.GetName(), types.ApplyPatchType, data, options)
 	}
 	return client.Namespace(namespace).Patch(context.Background(), object.GetName(), types.ApplyPatchType, data, options)
-}
-
-// Define lets the server take objects of a namespaced kind whose definition is
-// in no module, such as Flux's HelmRelease, with any content and a status of
-// its own. It is served when Define returns.
-func (e *Env) Define(t testing.TB, kind schema.GroupVersionKind, plural string) {
-	t.Helper()
-	name := plural + "." + kind.Group
-	e.Apply(t, "clustertest", "", fmt.Sprintf(`
-apiVersion: apiextensions.k8s.io/v1
-kind: CustomResourceDefinition
-metadata: {name: %s}
-spec:
-  group: %s
-  scope: Namespaced
-  names: {kind: %s, plural: %s}
-  versions:
-  - name: %s
-    served: true
-    storage: true
-    subresources: {status: {}}
-    schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}
-`, name, kind.Group, kind.Kind, plural, kind.Version))
-	resource := kind.GroupVersion().WithResource(plural)
-	Eventually(t, func() error {
-		_, err := e.Dynamic.Resource(resource).List(t.Context(), metav1.ListOptions{})
-		return err
-	})
-	Eventually(t, func() error { _, err := e.mapping(kind); return err })
 }

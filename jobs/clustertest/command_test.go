@@ -53,18 +53,29 @@ func TestApplyAndKubectl(t *testing.T) {
 	}
 }
 
-// A kind that a test defines is served at once, with a status of its own.
-func TestDefine(t *testing.T) {
+// The kinds of Flux are served when they are defined, and the server refuses what
+// their definitions do not know.
+func TestDefineFlux(t *testing.T) {
 	cluster := clustertest.Start(t)
-	cluster.Define(t, schema.GroupVersionKind{Group: "helm.toolkit.fluxcd.io", Version: "v2", Kind: "HelmRelease"}, "helmreleases")
+	cluster.DefineFlux(t)
 	namespace := cluster.Namespace(t)
-	release := "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: a}, spec: {suspend: true}, status: {x: y}}"
+	release := "{apiVersion: helm.toolkit.fluxcd.io/v2, kind: HelmRelease, metadata: {name: a}, spec: {interval: 1m, suspend: true, chartRef: {kind: OCIRepository, name: a}}, status: {observedGeneration: 3}}"
 	live := cluster.Apply(t, "test", namespace, release)[0]
-	if _, ok := live.Object["status"]; ok || live.Object["spec"].(map[string]any)["suspend"] != true {
+	status, _ := live.Object["status"].(map[string]any) // is applied apart, and has a default
+	if status["observedGeneration"] != int64(-1) || live.Object["spec"].(map[string]any)["suspend"] != true {
 		t.Errorf("got %v", live.Object)
 	}
-	if out := cluster.Kubectl(t, "", "get", "helmreleases", "-n", namespace, "-o", "name"); !strings.HasSuffix(out, "/a\n") {
+	if out := cluster.Kubectl(t, "", "get", "helmreleases,helmrepositories,kustomizations,alerts", "-n", namespace, "-o", "name"); !strings.HasSuffix(out, "/a\n") {
 		t.Errorf("got %q", out)
+	}
+	for wrong, says := range map[string]string{
+		strings.Replace(release, "interval: 1m, ", "", 1):                "spec.interval",
+		strings.Replace(release, "kind: OCIRepository", "kind: X", 1):    "Unsupported value",
+		strings.Replace(release, "suspend: true, ", "suspended: 1, ", 1): "suspended",
+	} {
+		if _, err := cluster.TryApply("test", namespace, wrong); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s\nerror %v, want one that says %s", wrong, err, says)
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func TestFaces(t *testing.T) {
 			got := postRendered(t, chart)
 			checkWant(t, chart, got)
 			file := fluxRelease(t, chart)
-			result, err := renderOne(t, file)
+			result, err := renderOne(t, file, "GitRepository/flux-system/charts")
 			if reason := different[chart]; reason != "" {
 				if err == nil {
 					t.Errorf("it is the same after all; it was thought not to be because: %s", reason)
@@ -132,9 +132,10 @@ spec:
 	return file
 }
 
-func renderOne(t *testing.T, file string) (*cli.FluxResult, error) {
+// renderOne renders a file whose charts are those of testdata, as a source.
+func renderOne(t *testing.T, file, source string) (*cli.FluxResult, error) {
 	t.Helper()
-	return Render(t.Context(), cli.FluxRequest{Files: []string{file}, Sources: []string{"GitRepository/flux-system/charts=" + filepath.Join(root, "testdata/charts")}})
+	return Render(t.Context(), cli.FluxRequest{Files: []string{file}, Sources: []string{source + "=" + filepath.Join(root, "testdata/charts")}})
 }
 
 // applied is the face of what Flux applies: the chart, by the post-renderers that

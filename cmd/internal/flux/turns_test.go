@@ -33,6 +33,7 @@ type turns struct {
 func newTurns(t *testing.T) *turns {
 	isolate(t)
 	env := clustertest.Start(t)
+	env.DefineFlux(t)
 	w := &turns{Env: env, t: t, release: env.Namespace(t), team: env.Namespace(t), file: filepath.Join(t.TempDir(), "edge.yaml")}
 	w.save(fmt.Sprintf(`apiVersion: helm.toolkit.fluxcd.io/v2
 kind: HelmRelease
@@ -90,7 +91,7 @@ func (w *turns) request() cli.FluxRequest {
 }
 
 // flux applies what is in the files as Flux's controllers do: each under its name
-// and by force. It returns the Gateway that helm-controller would apply.
+// and by force. It returns what helm-controller would apply.
 func (w *turns) flux() string {
 	w.t.Helper()
 	var hr v2.HelmRelease
@@ -107,7 +108,10 @@ func (w *turns) flux() string {
 	if err != nil {
 		w.t.Fatal(err)
 	}
+	live := w.force("kustomize-controller", string(read(w.t, w.file)), "--validate=strict", "-o", "jsonpath={.metadata.generation}")
 	w.force("helm-controller", ours(w.t, stream))
+	status := `{"status": {"observedGeneration": ` + live + `, "conditions": [{"type": "Ready", "status": "True", "reason": "UpgradeSucceeded", "message": "", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}}`
+	w.Kubectl(w.t, "", "patch", "helmrelease", "edge", "-n", w.release, "--subresource=status", "--type=merge", "-p", status)
 	if companion, err := os.ReadFile(flux.CompanionPath(w.file)); err == nil {
 		w.force("kustomize-controller", string(companion))
 	}
