@@ -10,6 +10,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/KimMachineGun/automemlimit/memlimit"
+
 	"github.com/gatewright/gatewright/cmd/internal/chart"
 	"github.com/gatewright/gatewright/cmd/internal/cli"
 	"github.com/gatewright/gatewright/cmd/internal/cluster"
@@ -20,6 +22,10 @@ import (
 var version string
 
 func main() {
+	// Of the memory that a container may have, the heap takes nine tenths at most:
+	// near the limit it is collected more often instead of killed. Without a limit,
+	// or where it cannot be read, all stays as it was.
+	_, _ = memlimit.Set()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends what does not heed the first
 	program := cli.Program{
