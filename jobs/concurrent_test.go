@@ -185,12 +185,12 @@ type span struct{ begin, end time.Time }
 
 // lockedSweep sweeps once the Lease is to be had.
 func (g *ground) lockedSweep(identity string) (*report.Report, span) {
-	cluster, err := jobs.Connect(g.config)
+	cluster, err := jobs.Connect(g.as(g.config, g.options))
 	if err != nil {
 		g.t.Error(err)
 		return &report.Report{}, span{}
 	}
-	unlock, err := cluster.Lock(g.t.Context(), engine.ObjectName{Namespace: g.namespace, Name: "sweep"}, identity, time.Minute)
+	unlock, err := cluster.Lock(g.t.Context(), g.lease(), identity, time.Minute)
 	if err != nil {
 		g.t.Error(err)
 		return &report.Report{}, span{}

@@ -155,7 +155,7 @@ func TestEventsAreNoCondition(t *testing.T) {
 			t.Errorf("dry run %s: %+v", dry, r.Events)
 		}
 	}
-	w.as("")
+	w.granted("{events: {enabled: false}}")
 	r := w.sweep()
 	w.wantListeners("edge", "http", "a.example.com:443")
 	if r.Events.Failed != 2 || !strings.Contains(r.Events.Error, `cannot create resource "events"`) || r.Result != report.Done {

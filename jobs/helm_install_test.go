@@ -87,7 +87,7 @@ func installThenSweep(r *release, path string) {
 	}
 	before := versions()
 	var recorder clustertest.Recorder
-	r.config = clustertest.Wrapped(r.Config, recorder.Wrap)
+	r.config = clustertest.Wrapped(r.config, recorder.Wrap)
 	got := r.sweepWithProblems()
 	if got.Writes != 0 || len(got.Changes) != 0 || len(got.Problems) != 0 {
 		r.t.Errorf("the sweep has something to do: %s", lines(got))

@@ -38,7 +38,7 @@ type lands struct {
 
 func newLands(t *testing.T, how helm) *lands {
 	t.Helper()
-	w := newWorld(t)
+	w := newWorld(t, withRedirects, withFlux)
 	postRenderer.install(t, w.Env)
 	return &lands{w, how, w.Namespace(t)}
 }

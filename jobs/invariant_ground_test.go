@@ -41,7 +41,7 @@ type ground struct {
 
 func newGround(t *testing.T) *ground {
 	t.Helper()
-	w := newWorld(t)
+	w := newWorld(t, withRedirects, withFlux)
 	w.now = w.now.Truncate(time.Second)
 	return &ground{world: w, other: w.Namespace(t)}
 }
@@ -66,17 +66,17 @@ func (g *ground) remove(kind schema.GroupVersionResource, names ...string) {
 // sweepBy runs one sweep as another process would: with its own clients.
 func (g *ground) sweepBy(ctx context.Context, config *rest.Config, change ...func(*jobs.Options)) (*report.Report, error) {
 	g.t.Helper()
-	cluster, err := jobs.Connect(config)
-	if err != nil {
-		g.t.Fatal(err)
-	}
-	jobs.Restless(cluster)
 	o := g.options
 	now := g.now
 	o.Now = func() time.Time { return now }
 	for _, f := range change {
 		f(&o)
 	}
+	cluster, err := jobs.Connect(g.as(config, o))
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	jobs.Restless(cluster)
 	return cluster.Sweep(ctx, o)
 }
 

@@ -189,7 +189,7 @@ func TestChangeBetweenReadAndWrite(t *testing.T) {
 		w.Kubectl(t, "", "patch", "gateway", "edge", "-n", w.namespace, "--type=json", "--field-manager=controller", "-p",
 			`[{"op": "add", "path": "/spec/listeners/-", "value": {"name": "mine", "port": 443, "protocol": "HTTPS", "hostname": "a.example.com", "allowedRoutes": {"namespaces": {"from": "All"}}, "tls": {"certificateRefs": [{"name": "mine"}]}}}]`)
 	})
-	w.config = clustertest.Wrapped(w.Config, func(next http.RoundTripper) http.RoundTripper {
+	w.config = clustertest.Wrapped(w.config, func(next http.RoundTripper) http.RoundTripper {
 		return roundTripper(func(req *http.Request) (*http.Response, error) {
 			if call := clustertest.ParseCall(req); call.Writes() && call.Resource == "gateways" {
 				meanwhile()
@@ -199,7 +199,6 @@ func TestChangeBetweenReadAndWrite(t *testing.T) {
 	})
 	w.sweep()
 	w.wantListeners("edge", "http", "a.example.com:443", "b.example.com:443")
-	w.config = w.Config
 	w.sweep() // marks the Certificate that was written before the change
 	w.wantQuiet("edge")
 }
@@ -213,7 +212,7 @@ func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { ret
 func TestSecretsAreLeftAlone(t *testing.T) {
 	w := newWorld(t)
 	var recorder clustertest.Recorder
-	w.config = clustertest.Wrapped(w.Config, recorder.Wrap)
+	w.config = clustertest.Wrapped(w.config, recorder.Wrap)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("me", route("shop", "a.example.com"))
 	w.sweep()

@@ -6,18 +6,17 @@ import (
 	"time"
 
 	"github.com/gatewright/gatewright/jobs"
-	"github.com/gatewright/gatewright/postrender/engine"
 )
 
 // TestLock: one holder at a time; what a killed one held is free after its
 // duration, and what it gave back at once.
 func TestLock(t *testing.T) {
 	w := newWorld(t)
-	cluster, err := jobs.Connect(w.Config)
+	cluster, err := jobs.Connect(w.as(w.config, w.options))
 	if err != nil {
 		t.Fatal(err)
 	}
-	name := engine.ObjectName{Namespace: w.namespace, Name: "sweep"}
+	name := w.lease()
 	unlock, err := cluster.Lock(t.Context(), name, "first", 0)
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +32,7 @@ func TestLock(t *testing.T) {
 	}
 	unlock()
 	old := time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z")
-	w.Kubectl(t, "", "patch", "lease", "sweep", "-n", w.namespace, "--type=merge",
+	w.Kubectl(t, "", "patch", "lease", name.Name, "-n", name.Namespace, "--type=merge",
 		"-p", `{"spec":{"holderIdentity":"killed","renewTime":"`+old+`","leaseDurationSeconds":60}}`)
 	unlock, err = cluster.Lock(t.Context(), name, "third", 0)
 	if err != nil {

@@ -12,10 +12,11 @@ import (
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
-// preflight asks the cluster about one manifest of release shop.
+// preflight asks the cluster, as somebody who may upgrade release shop, about one
+// manifest of it.
 func (w *world) preflight(manifest string) []engine.Finding {
 	w.t.Helper()
-	cluster, err := jobs.Connect(w.config)
+	cluster, err := jobs.Connect(w.Config)
 	if err != nil {
 		w.t.Fatal(err)
 	}

@@ -21,7 +21,7 @@ const issuing = "cert-manager-certificates-issuing"
 // namespace.
 func newRetention(t *testing.T, retention string) *world {
 	t.Helper()
-	w := newWorld(t)
+	w := newWorld(t, withRetention)
 	file, err := engine.ParsePolicyFile("policy.yaml", fmt.Appendf(nil,
 		"{apiVersion: gatewright.dev/v1alpha1, kind: Policy, gateways: [{match: {namespace: %s}, secretRetention: %s}]}", w.namespace, retention))
 	if err != nil {

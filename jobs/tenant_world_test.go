@@ -63,10 +63,14 @@ subjects: [{kind: ServiceAccount, name: tenant, namespace: TENANT}]
 `
 
 // newTenancy makes a Gateway with a policy, and the victim's route, which one
-// sweep serves. The tenant may write the kinds of more, too.
+// sweep serves. The tenant may write the kinds of more, too. The sweep runs with
+// the rights that the chart grants for the policy.
 func newTenancy(t *testing.T, policy string, more ...string) *tenancy {
 	t.Helper()
 	w := newWorld(t)
+	if strings.Contains(policy, "redirect: true") {
+		w.features = append(w.features, withRedirects)
+	}
 	w.now = w.now.Truncate(time.Second)
 	c := &tenancy{world: w, victim: w.Namespace(t), tenant: w.Namespace(t)}
 	c.Apply(t, "platform", c.tenant, c.named(strings.ReplaceAll(tenantRights, "MORE", strings.Join(more, ", "))))

@@ -27,13 +27,18 @@ type world struct {
 	namespace string
 	now       time.Time
 	options   jobs.Options
-	config    *rest.Config
+	// config is that of the sweep, which runs as the chart's ServiceAccount: the
+	// token is added when it runs, see [world.as].
+	config *rest.Config
+	// features of the chart that no option tells of.
+	features []string
 }
 
-func newWorld(t *testing.T) *world {
+func newWorld(t *testing.T, features ...string) *world {
 	t.Helper()
 	env := clustertest.Start(t)
-	w := &world{Env: env, t: t, namespace: env.Namespace(t), now: time.Now(), config: env.Config}
+	w := &world{Env: env, t: t, namespace: env.Namespace(t), now: time.Now(), features: features}
+	w.config = clustertest.Wrapped(rest.AnonymousClientConfig(env.Config), w.noneRefused)
 	w.options = jobs.Options{Grace: 24 * time.Hour, Settle: 10 * time.Minute}
 	return w
 }
@@ -44,14 +49,14 @@ func (w *world) later(d time.Duration) { w.now = w.now.Add(d) }
 // trySweep runs one sweep.
 func (w *world) trySweep(change ...func(*jobs.Options)) (*report.Report, error) {
 	w.t.Helper()
-	cluster, err := jobs.Connect(w.config)
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	o := w.options
 	o.Now = func() time.Time { return w.now }
 	for _, f := range change {
 		f(&o)
+	}
+	cluster, err := jobs.Connect(w.as(w.config, o))
+	if err != nil {
+		w.t.Fatal(err)
 	}
 	return cluster.Sweep(w.t.Context(), o)
 }
