@@ -108,11 +108,7 @@ func (s *sweep) think() error {
 // yield puts the yields of the command into what was read.
 func (s *sweep) yield() {
 	for _, y := range s.options.Yields {
-		for _, g := range s.reading.Snapshot.Gateways {
-			if (engine.ObjectName{Namespace: g.Namespace, Name: g.Name}) == y.Gateway {
-				g.Yielded[y.Hostname] = s.now.Add(y.For).UTC().Format(time.RFC3339)
-			}
-		}
+		s.reading.Snapshot.Yield(y.Gateway, y.Hostname, s.now.Add(y.For))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
@@ -21,7 +22,7 @@ var update = os.Getenv("UPDATE") != ""
 // TestCases runs every file of testdata/cases: what a snapshot and a policy
 // give. A file holds a comment (what it shows and why), optionally policy.yaml
 // (the keys of one entry), flags.yaml and setup.yaml (namespace, complete, the
-// listeners that our field manager owns), the objects in input.yaml, what is
+// listeners that our field manager owns, yields), the objects in input.yaml, what is
 // known besides (--snapshot) in known.yaml, and the plan in want.
 func TestCases(t *testing.T) {
 	files, err := filepath.Glob("testdata/cases/*.txtar")
@@ -43,6 +44,8 @@ type setup struct {
 	NotReady []string `json:"notReady"`
 	// ServicesUnread says that Services were not read.
 	ServicesUnread bool `json:"servicesUnread"`
+	// Yield are hostnames to give up, each as NAMESPACE/NAME:HOSTNAME.
+	Yield []string `json:"yield"`
 }
 
 func runCase(t *testing.T, file string) {
@@ -137,6 +140,11 @@ func explainPlan(t testing.TB, objects []map[string]any, parts map[string]string
 	}
 	for _, c := range snapshot.Certificates {
 		c.Owned, c.Ready = !slices.Contains(s.Released, c.Name), !slices.Contains(s.NotReady, c.Name)
+	}
+	for _, text := range s.Yield {
+		parent, hostname, _ := strings.Cut(text, ":")
+		namespace, name, _ := strings.Cut(parent, "/")
+		snapshot.Yield(ObjectName{namespace, name}, hostname, time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC))
 	}
 	policies := PolicySources{}
 	if parts["policy.yaml"] != "" {

@@ -45,6 +45,7 @@ func compute(snapshot *Snapshot, policies PolicySources, frozen map[string]*Erro
 	if err := r.err(); err != nil {
 		return nil, err
 	}
+	r.lintYields()
 	r.lint()
 	return r.plan(), nil
 }
@@ -164,8 +165,10 @@ type gateway struct {
 	// listener, those of an apex, passthrough listeners.
 	standing    []standing
 	passthrough []standing
-	httpsPort   int
-	wanted      map[slot]*wanted
+	// givenUp holds those that would stand and are yielded.
+	givenUp   []standing
+	httpsPort int
+	wanted    map[slot]*wanted
 	// claims are those that race for a hostname, on all ports.
 	claims map[string][]claim
 	// served holds the claims that standing listeners serve; they may still lose

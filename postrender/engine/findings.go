@@ -125,6 +125,8 @@ const (
 	CodeCertificateBudget = "CertificateBudget"
 	// CodeKeptAsIs: an error in a Gateway of a cluster keeps all of it as it is.
 	CodeKeptAsIs = "KeptAsIs"
+	// CodeNotYielded: a hostname is to be yielded, and no listener goes for it.
+	CodeNotYielded = "NotYielded"
 	// CodeTooManyNames: a Certificate has more names than Let's Encrypt takes.
 	CodeTooManyNames = "TooManyNames"
 	// CodeNoDNSNames: an annotated Certificate has no dnsNames.

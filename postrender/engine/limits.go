@@ -235,7 +235,7 @@ func (g *gateway) keepInstead(listeners []Listener, over []excess) (kept bool) {
 	}
 	for _, old := range g.ours {
 		j := slices.IndexFunc(listeners, func(l Listener) bool { return l.Name == old.Name && l.Action == Remove })
-		if j >= 0 && !g.replaced(old, refused) {
+		if j >= 0 && !g.replaced(old, refused) && g.Yielded[old.Hostname] == "" {
 			g.keep(&listeners[j], old, "listener "+listeners[i].Name+" is past the limit, and may have been for its sake")
 			kept = true
 		}

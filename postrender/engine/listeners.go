@@ -102,7 +102,7 @@ func (r *run) closedSlot(g *gateway, s slot, w *wanted) (answer, bool) {
 	}
 	switch {
 	case g.Yielded[s.hostname] != "":
-		return refuse(ReasonPending, "%s is yielded until %s, so that a chart can bring its own listener", s.hostname, g.Yielded[s.hostname]), true
+		return g.yielded(s.hostname, s.hostname), true
 	case passthrough != nil:
 		return refuse(ReasonNoHostname, "passthrough listener %s (%s) answers %s on port %d; drop the hostname here, or the entry in the policy", passthrough.Name, passthrough.Hostname, s.hostname, passthrough.Port), true
 	case isWildcard(s.hostname) && len(w.certificates) == 0 && !slices.Contains(g.policy.Wildcards, s.hostname):
@@ -222,6 +222,9 @@ func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 func (r *run) stale(g *gateway, old SourceListener, remaining []Listener) Listener {
 	l := Listener{Name: old.Name, Hostname: old.Hostname, Port: old.Port, Protocol: old.Protocol, Mode: old.TLSMode,
 		AllowedRoutes: map[string]any{}, Action: Remove, Reason: r.unclaimed()}
+	if until := g.Yielded[old.Hostname]; until != "" {
+		l.Reason = "it is yielded until " + until
+	}
 	reason := r.keptBy(g, old, remaining)
 	if g.policy.noRemovals {
 		reason = "the policy holds a key that is not known here"

@@ -25,6 +25,9 @@ func (r *run) passthroughListeners(g *gateway) []standing {
 			r.verdict(c, refuse(ReasonUnsupported, "passthrough entry %q: %s", entry.Name, problem))
 		case g.passedByHand(l):
 			r.verdict(c, accept(g.handAnswering(l).Name))
+		case g.Yielded[hostname] != "": // and still displaces what it would
+			r.verdict(c, g.yielded(hostname, hostname))
+			out = append(out, standing{Listener: l, attach: entry.From == "Attach"})
 		default:
 			r.verdict(c, accept(l.Name))
 			out = append(out, standing{Listener: l, attach: entry.From == "Attach"})

@@ -46,6 +46,7 @@ type lateClaim struct {
 // of other claims: those that a pinned claim selects. So does a refusal that
 // speaks of a listener which a limit may take out.
 func (r *run) answerLater(route *Route, g *gateway, c claim, a answer) {
+	a = g.butYielded(c, a)
 	i := slices.IndexFunc(g.hand, func(l SourceListener) bool { return l.Name == a.listener })
 	switch {
 	case a.accepted && i >= 0:

@@ -146,7 +146,7 @@ func checkRemovals(t *testing.T, w *world, s *manifests, plan *Plan) {
 			// One that another takes the place of goes whoever uses it, and so does
 			// the plain one: it is the policy's alone.
 			replaced := slices.ContainsFunc(after, func(other map[string]any) bool { return clashOf(l, other) != "" || displaces(other, l) })
-			if !removed || replaced || text(l, "protocol") == "HTTP" || s.unusable(keyOf(parent), l) != "" {
+			if !removed || replaced || w.yielded[text(l, "hostname")] != "" || text(l, "protocol") == "HTTP" || s.unusable(keyOf(parent), l) != "" {
 				continue
 			}
 			for _, route := range w.objects {

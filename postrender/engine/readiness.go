@@ -81,6 +81,11 @@ func (r *run) servesUntilReady(g *gateway, old SourceListener, remaining []Liste
 			return fmt.Sprintf("it answers %s until the certificate of that is ready", s.hostname)
 		}
 	}
+	for i := range g.givenUp {
+		if s := &g.givenUp[i]; s.Mode == "Terminate" && s.Port == old.Port && covers(s.Hostname, old.Hostname) {
+			return fmt.Sprintf("listener %s, which is to answer %s, is yielded until %s", s.Name, old.Hostname, g.Yielded[s.Hostname])
+		}
+	}
 	for i := range remaining {
 		l := &remaining[i]
 		if l.Mode == "Terminate" && l.Port == old.Port && covers(l.Hostname, old.Hostname) && !r.ready(g, l) {

@@ -49,6 +49,8 @@ type Snapshot struct {
 	// Complete says that the snapshot holds every object of the cluster. A
 	// post-render sees one release: what it does not see is unknown, never absent.
 	Complete bool
+
+	yields []yield
 }
 
 // Meta is what the engine reads of any object's metadata.

@@ -34,7 +34,7 @@ func (r *run) standingListeners(g *gateway) []standing {
 		out = append(out, r.apexListeners(g)...)
 		r.childFinding(g)
 	}
-	return append(out, g.passthrough...)
+	return g.splitYielded(append(out, g.passthrough...))
 }
 
 // apexListeners returns *.apex and apex, and the same of child apexes that lie

@@ -14,7 +14,7 @@ func (w *world) snapshot(objects []map[string]any) *Snapshot {
 		}
 	}
 	for _, g := range slices.Concat(s.Gateways, s.ListenerSets) {
-		g.Holders = w.holders
+		g.Holders, g.Yielded = w.holders, w.yielded
 		for i := range g.Listeners {
 			g.Listeners[i].Owned = w.owned[g.String()+" "+g.Listeners[i].Name]
 		}

@@ -17,6 +17,7 @@ type world struct {
 	// our field manager, both by their keys; holders who holds which hostname.
 	known, owned map[string]bool
 	holders      map[string]string
+	yielded      map[string]string // what is given up for a time, on all parents
 }
 
 // newWorld makes a world from a seed. Some have a past: what other policies
@@ -40,6 +41,9 @@ func newWorld(seed uint64) *world {
 	}
 	if w.rand.IntN(3) == 0 {
 		w.past(8)
+	}
+	if w.complete && w.oneIn(4) {
+		w.yielded = map[string]string{pick(w, "a.example.com", "*.a.example.com", "*.example.com", "x.test"): "2026-01-02T03:00:00Z"}
 	}
 	return w
 }
