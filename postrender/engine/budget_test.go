@@ -29,6 +29,7 @@ func acmeIssuer(server string) string {
 func TestCertificateBudget(t *testing.T) {
 	const gateway = "kind: Gateway\nmetadata: {name: edge, namespace: infra}\nspec: {listeners: [{name: http, port: 80, protocol: HTTP}]}\n"
 	secret := fmt.Sprintf("---\nkind: Secret\nmetadata: {name: %[1]s, namespace: infra, annotations: {cert-manager.io/certificate-name: %[1]s}}\n", CertificateName(KindGateway, "edge", "h0.example.com"))
+	rendered := "---\n" + mustJSON(planOf(t, gateway+hostnamesBelow("example.com", 1), issuer()).Certificates[0].Object()) + "\n"
 	tests := []struct {
 		name, input string
 		want        []string
@@ -37,6 +38,7 @@ func TestCertificateBudget(t *testing.T) {
 			[]string{"Issuer le: the plan asks for 51 new certificates below example.com, and Let's Encrypt issues 50 a week below one domain: 50 fit, 1 wait (less those that the cluster has already); use certificates: Wildcard, fewer hostnames, or add them over 2 weeks"}},
 		{"50 fit", hostnamesBelow("example.com", 50), nil},
 		{"one Secret is there already", hostnamesBelow("example.com", 51) + secret, nil},
+		{"one stands in the input already", hostnamesBelow("example.com", 51) + rendered, nil},
 		{"two domains", hostnamesBelow("example.com", 30) + hostnamesBelow("example.org", 30), nil},
 		{"subdomains of one domain", hostnamesBelow("a.example.co.uk", 30) + hostnamesBelow("b.example.co.uk", 30),
 			[]string{"Issuer le: the plan asks for 60 new certificates below example.co.uk, and Let's Encrypt issues 50 a week below one domain: 50 fit, 10 wait (less those that the cluster has already); use certificates: Wildcard, fewer hostnames, or add them over 2 weeks"}},
@@ -96,6 +98,53 @@ func TestTooManyNames(t *testing.T) {
 		found := slices.ContainsFunc(plan.Findings, func(f Finding) bool { return f.Code == CodeTooManyNames && f.Object == c.String() })
 		if found != want {
 			t.Errorf("%d names: found %v, want %v", count, found, want)
+		}
+	}
+}
+
+// TestBudgetLeavesOutWhatIsKnown: a Certificate of --snapshot orders nothing anew,
+// in its own namespace.
+func TestBudgetLeavesOutWhatIsKnown(t *testing.T) {
+	input := "kind: Gateway\nmetadata: {name: edge, namespace: infra}\nspec: {listeners: [{name: http, port: 80, protocol: HTTP}]}\n" + hostnamesBelow("example.com", 51)
+	for namespace, want := range map[string]bool{"infra": false, "elsewhere": true} {
+		snapshot := &Snapshot{}
+		for _, object := range parseObjects(t, input) {
+			if err := snapshot.Decode(object, Origin{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		known := jsonMap(planOf(t, input, issuer()).Certificates[0].Object())
+		metadata(known)["namespace"] = namespace
+		if err := snapshot.Decode(known, Origin{Known: true}); err != nil {
+			t.Fatal(err)
+		}
+		plan, err := Compute(snapshot, PolicySources{Flags: issuer()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if found := slices.ContainsFunc(plan.Findings, func(f Finding) bool { return f.Code == CodeCertificateBudget }); found != want {
+			t.Errorf("known in %s: found %v, want %v", namespace, found, want)
+		}
+	}
+}
+
+// TestIdenticalSets: the same names in another order are the same set, six of
+// them one too many; another issuer counts for itself.
+func TestIdenticalSets(t *testing.T) {
+	for count, want := range map[int]bool{weeklyPerNames: false, weeklyPerNames + 1: true} {
+		tally := &tally{map[string]int{}, map[string]int{}}
+		for i := range count {
+			names := []string{"a.example.com", "b.example.com"}
+			if i%2 == 0 {
+				slices.Reverse(names)
+			}
+			tally.add(names)
+		}
+		if got := tally.sets["a.example.com, b.example.com"] > weeklyPerNames; got != want {
+			t.Errorf("%d of them: %v, want %v", count, tally.sets, want)
+		}
+		if tally.domains["example.com"] != count {
+			t.Errorf("%d of them count %d for their domain", count, tally.domains["example.com"])
 		}
 	}
 }

@@ -46,6 +46,9 @@ type setup struct {
 	ServicesUnread bool `json:"servicesUnread"`
 	// Yield are hostnames to give up, each as NAMESPACE/NAME:HOSTNAME.
 	Yield []string `json:"yield"`
+	// What the sweep remembers of every parent: see [Gateway].
+	Holders map[string]string `json:"holders"`
+	Quotas  map[string]string `json:"quotas"`
 }
 
 func runCase(t *testing.T, file string) {
@@ -134,6 +137,7 @@ func explainPlan(t testing.TB, objects []map[string]any, parts map[string]string
 		}
 	}
 	for _, g := range slices.Concat(snapshot.Gateways, snapshot.ListenerSets) {
+		g.Holders, g.Quotas = s.Holders, s.Quotas
 		for i := range g.Listeners {
 			g.Listeners[i].Owned = slices.Contains(s.Owned, g.Listeners[i].Name)
 		}

@@ -14,21 +14,60 @@ func (r *run) leaveOutSpent(g *gateway, slots []slot) {
 		return
 	}
 	counts := g.unclaimedBefore()
-	for _, s := range g.inOrderOfQuota(slots) {
-		race := g.claims[s.hostname]
-		for len(race) > 0 {
-			owner, _ := g.holder(s.hostname, race)
-			if counts[owner] < quota || g.lives(ListenerName(s.hostname, s.port)) {
-				counts[owner]++
-				g.claims[s.hostname] = race
-				break
-			}
-			race = slices.DeleteFunc(slices.Clone(race), func(c claim) bool { return c.object.Namespace == owner })
-			if g.Holders[s.hostname] == owner {
-				break // it keeps the hostname until its claim is gone for long enough
-			}
+	var queue []contest
+	for _, s := range slots {
+		queue = append(queue, g.contest(s, g.claims[s.hostname]))
+	}
+	slices.SortStableFunc(queue, compareContests)
+	for len(queue) > 0 {
+		c := queue[0]
+		queue = queue[1:]
+		if counts[c.owner] < quota || c.lives {
+			counts[c.owner]++
+			g.claims[c.hostname] = c.race
+			continue
+		}
+		others := slices.DeleteFunc(slices.Clone(c.race), func(other claim) bool { return other.object.Namespace == c.owner })
+		if len(others) == 0 || g.Holders[c.hostname] == c.owner {
+			continue // it keeps the hostname until its claim is gone for long enough
+		}
+		next := g.contest(c.slot, others) // whose turn comes by the age of the next owner's claim
+		at, _ := slices.BinarySearchFunc(queue, next, compareContests)
+		queue = slices.Insert(queue, at, next)
+	}
+}
+
+// contest is a race for a hostname, and who wins it.
+type contest struct {
+	slot
+	race   []claim
+	owner  string
+	oldest *Meta // of the owner's claims
+	lives  bool
+}
+
+func (g *gateway) contest(s slot, race []claim) contest {
+	c := contest{slot: s, race: race, lives: g.lives(ListenerName(s.hostname, s.port))}
+	c.owner, _ = g.holder(s.hostname, race)
+	c.oldest = &Meta{}
+	for _, claim := range race {
+		if m := claim.object; m.Namespace == c.owner && (c.oldest.Name == "" || compareAge(m, c.oldest) < 0) {
+			c.oldest = m
 		}
 	}
+	return c
+}
+
+// compareContests puts what lives first, then the oldest claims, as
+// [bySeniority] does with listeners.
+func compareContests(a, b contest) int {
+	newness := func(c contest) int {
+		if c.lives {
+			return 0
+		}
+		return 1
+	}
+	return cmp.Or(cmp.Compare(newness(a), newness(b)), compareAge(a.oldest, b.oldest), cmp.Compare(a.hostname, b.hostname))
 }
 
 // unclaimedBefore counts, by the namespace that claimed them last, the listeners
@@ -42,21 +81,4 @@ func (g *gateway) unclaimedBefore() map[string]int {
 		}
 	}
 	return counts
-}
-
-// inOrderOfQuota puts what lives first, then the oldest claims, as [bySeniority]
-// does with listeners.
-func (g *gateway) inOrderOfQuota(slots []slot) []slot {
-	newness := func(s slot) int {
-		if g.lives(ListenerName(s.hostname, s.port)) {
-			return 0
-		}
-		return 1
-	}
-	oldest := func(s slot) *Meta {
-		return slices.MinFunc(g.claims[s.hostname], func(a, b claim) int { return compareAge(a.object, b.object) }).object
-	}
-	return slices.SortedStableFunc(slices.Values(slots), func(a, b slot) int {
-		return cmp.Or(cmp.Compare(newness(a), newness(b)), compareAge(oldest(a), oldest(b)), cmp.Compare(a.hostname, b.hostname))
-	})
 }

@@ -42,7 +42,7 @@ func (r *run) standingListeners(g *gateway) []standing {
 // need none. What a hand-written listener answers already is left out.
 func (r *run) apexListeners(g *gateway) []standing {
 	apexes := []string{g.policy.Apex}
-	for _, child := range g.policy.ChildApexes {
+	for _, child := range g.policy.children() {
 		if !covers("*."+g.policy.Apex, child) {
 			apexes = append(apexes, child)
 		}
@@ -100,13 +100,25 @@ func (g *gateway) apexCertificate() string {
 	return CertificateName(g.Kind, g.Name, "*."+g.policy.Apex)
 }
 
+// children returns the child apexes, each once: one that is named twice, or is the
+// apex itself, would give two listeners of one name.
+func (p *Policy) children() []string {
+	var out []string
+	for _, child := range p.ChildApexes {
+		if child != p.Apex && !slices.Contains(out, child) {
+			out = append(out, child)
+		}
+	}
+	return out
+}
+
 // apexDNSNames returns the names of that Certificate. A wildcard in a
 // certificate spans one label, so child apexes need their own; a name that a
 // wildcard of the same certificate covers is left out, since Let's Encrypt
 // refuses it as redundant.
 func (p *Policy) apexDNSNames() []string {
 	names := []string{p.Apex, "*." + p.Apex}
-	for _, child := range p.ChildApexes {
+	for _, child := range p.children() {
 		names = append(names, child, "*."+child)
 	}
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
@@ -199,7 +211,7 @@ func (r *run) childFinding(g *gateway) {
 	if g.policy.Certificates != ExistingSecret {
 		return
 	}
-	for _, child := range g.policy.ChildApexes {
+	for _, child := range g.policy.children() {
 		r.find(Warning, CodeNotCovered, &g.Meta, fmt.Sprintf("names below child apex %s are served with Secret %s, and whether that covers *.%s is not known here; see that its certificate names it", child, g.policy.SecretName, child))
 	}
 }
