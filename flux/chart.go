@@ -2,9 +2,12 @@ package flux
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/hex"
 	"fmt"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -18,13 +21,10 @@ type Chart struct {
 	// Ref is the name of a chart in the repository at the URL Repo, or an oci://
 	// reference. Version is a version or a range of them, "" for the newest.
 	Ref, Repo, Version string
-	Digest             string
-	// User and Password are for the repository or registry. PassCredentials says
-	// that other hosts, to which a repository leads, get them, too.
-	User, Password  string
-	PassCredentials bool
-	// PlainHTTP says that the registry is reached without TLS.
-	PlainHTTP bool
+	// Digest and Tag name what Ref stands for, whatever the version. TagFilter is a
+	// pattern for the tags that a version is looked for among.
+	Digest, Tag, TagFilter string
+	Access
 
 	ReleaseName, Namespace string
 	Values                 map[string]any
@@ -35,6 +35,21 @@ type Chart struct {
 	IgnoreMissingValuesFiles bool
 	// SkipSchema leaves the schema of the values out of account.
 	SkipSchema bool
+}
+
+// Access is how a repository or registry is reached.
+type Access struct {
+	// User and Password are for it. PassCredentials says that other hosts, to which
+	// a repository leads, get them, too.
+	User, Password  string
+	PassCredentials bool
+	// TLS holds the certificates to use, nil for those of the system.
+	TLS *tls.Config
+	// Proxy is the proxy to use, nil for that of the environment.
+	Proxy *url.URL
+	// PlainHTTP says that a registry is reached without TLS, Unverified that its
+	// certificate may be anything, and TLS may be missing.
+	PlainHTTP, Unverified bool
 }
 
 // Rendered is a chart as Helm renders it, with the hooks by themselves.
@@ -58,17 +73,17 @@ func ParseSource(text string) (SourceName, string, error) {
 }
 
 // chartOf finds the chart of a HelmRelease.
-func (r *run) chartOf(hr *release) (Chart, error) {
+func (r *run) chartOf(ctx context.Context, hr *release) (Chart, error) {
 	var chart Chart
 	var err error
 	switch {
 	case hr.Spec.ChartRef != nil:
 		ref := hr.Spec.ChartRef
-		chart, err = r.chartRef(hr, SourceName{ref.Kind, cmp.Or(ref.Namespace, hr.Namespace), ref.Name})
+		chart, err = r.chartRef(ctx, hr, SourceName{ref.Kind, cmp.Or(ref.Namespace, hr.Namespace), ref.Name})
 	default:
 		spec := hr.Spec.Chart.Spec
 		ref := spec.SourceRef
-		chart, err = r.chartIn(hr, SourceName{ref.Kind, cmp.Or(ref.Namespace, hr.Namespace), ref.Name}, template{
+		chart, err = r.chartIn(ctx, hr, SourceName{ref.Kind, cmp.Or(ref.Namespace, hr.Namespace), ref.Name}, template{
 			spec.Chart, spec.Version, spec.ValuesFiles, spec.IgnoreMissingValuesFiles,
 		})
 	}
@@ -86,18 +101,18 @@ type template struct {
 }
 
 // chartRef finds a chart that is a source of its own.
-func (r *run) chartRef(hr *release, name SourceName) (Chart, error) {
+func (r *run) chartRef(ctx context.Context, hr *release, name SourceName) (Chart, error) {
 	if local, given := r.options.Sources[name]; given {
 		return Chart{Path: local}, nil
 	}
-	o, found := r.repository.objects[name.key()]
-	if !found {
-		return Chart{}, r.noSource(hr, name)
+	o, err := r.source(ctx, hr, name)
+	if err != nil {
+		return Chart{}, err
 	}
 	switch name.Kind {
-	case "OCIRepository":
-		return r.ociRepository(hr, o)
-	case "HelmChart":
+	case kindOCIRepository:
+		return r.ociRepository(ctx, hr, o)
+	case kindHelmChart:
 		var spec struct {
 			template
 			SourceRef struct{ Kind, Name string } `json:"sourceRef"`
@@ -105,87 +120,34 @@ func (r *run) chartRef(hr *release, name SourceName) (Chart, error) {
 		if err := convert(o.value["spec"], &spec); err != nil {
 			return Chart{}, hr.fault(o.key.String()+": "+err.Error(), "correct it")
 		}
-		return r.chartIn(hr, SourceName{spec.SourceRef.Kind, name.Namespace, spec.SourceRef.Name}, spec.template)
+		r.warnVerify(hr, o)
+		return r.chartIn(ctx, hr, SourceName{spec.SourceRef.Kind, name.Namespace, spec.SourceRef.Name}, spec.template)
 	}
-	return Chart{}, r.noSource(hr, name)
+	return Chart{}, r.noSource(hr, name, o)
 }
 
 // chartIn finds a chart in a source that may hold several.
-func (r *run) chartIn(hr *release, name SourceName, t template) (Chart, error) {
+func (r *run) chartIn(ctx context.Context, hr *release, name SourceName, t template) (Chart, error) {
 	chart := Chart{Version: t.Version, ValuesFiles: t.ValuesFiles, IgnoreMissingValuesFiles: t.IgnoreMissingValuesFiles}
 	if chart.Version == "*" {
 		chart.Version = ""
 	}
-	local, given := r.options.Sources[name]
-	switch o, found := r.repository.objects[name.key()]; {
-	case given && name.Kind == "HelmRepository":
-		chart.Path = local // the edge knows whether it holds the chart or is it
-		chart.Ref = t.Chart
+	if local, given := r.options.Sources[name]; given && name.Kind == kindHelmRepository {
+		chart.Path, chart.Ref = local, t.Chart // the edge knows whether it holds the chart or is it
 		return chart, nil
-	case given:
-		chart.Path, chart.Root, chart.Version = path.Join(local, t.Chart), local, ""
+	} else if given {
+		// As source-controller does, ".." does not lead out of the artifact.
+		chart.Path, chart.Root, chart.Version = path.Join(local, path.Join("/", t.Chart)), local, ""
 		return chart, nil
-	case found && name.Kind == "HelmRepository":
-		return r.helmRepository(hr, o, chart, t.Chart)
 	}
-	return Chart{}, r.noSource(hr, name)
-}
-
-func (r *run) noSource(hr *release, name SourceName) error {
-	fix := fmt.Sprintf("fetch it and give its folder with --source %s=PATH", name)
-	if name.Kind == "HelmRepository" || name.Kind == "OCIRepository" || name.Kind == "HelmChart" {
-		fix = fmt.Sprintf("give the file of %s as one more FILE, or the chart with --source %s=PATH", name.key(), name)
+	o, err := r.source(ctx, hr, name)
+	if err != nil {
+		return Chart{}, err
 	}
-	return hr.fault(fmt.Sprintf("its chart comes from %s, which is not at hand", name.key()), fix)
-}
-
-// helmRepository downloads from a HelmRepository of either type.
-func (r *run) helmRepository(hr *release, o *object, chart Chart, name string) (Chart, error) {
-	var spec struct {
-		URL       string                 `json:"url"`
-		Type      string                 `json:"type"`
-		Pass      bool                   `json:"passCredentials"`
-		Insecure  bool                   `json:"insecure"`
-		SecretRef *struct{ Name string } `json:"secretRef"`
+	if name.Kind == kindHelmRepository {
+		return r.helmRepository(ctx, hr, o, chart, t.Chart)
 	}
-	if err := convert(o.value["spec"], &spec); err != nil || spec.URL == "" {
-		return chart, hr.fault(o.key.String()+" has no spec.url", "correct it")
-	}
-	chart.Ref, chart.Repo, chart.PassCredentials = name, spec.URL, spec.Pass
-	if spec.Type == "oci" || strings.HasPrefix(spec.URL, "oci://") {
-		chart.Ref, chart.Repo = strings.TrimSuffix(spec.URL, "/")+"/"+name, ""
-		chart.PlainHTTP = spec.Insecure
-	}
-	if spec.SecretRef != nil {
-		r.login(hr, &chart, key{kindSecret, o.namespace, spec.SecretRef.Name})
-	}
-	return chart, nil
-}
-
-// ociRepository downloads what an OCIRepository names.
-func (r *run) ociRepository(hr *release, o *object) (Chart, error) {
-	var spec struct {
-		URL      string `json:"url"`
-		Insecure bool   `json:"insecure"`
-		Ref      struct {
-			Tag    string `json:"tag"`
-			SemVer string `json:"semver"`
-			Digest string `json:"digest"`
-		} `json:"ref"`
-		SecretRef *struct{ Name string } `json:"secretRef"`
-	}
-	if err := convert(o.value["spec"], &spec); err != nil || spec.URL == "" {
-		return Chart{}, hr.fault(o.key.String()+" has no spec.url", "correct it")
-	}
-	// Of several the digest counts, then the range, then the tag.
-	chart := Chart{Ref: spec.URL, Version: cmp.Or(spec.Ref.SemVer, spec.Ref.Tag), Digest: spec.Ref.Digest, PlainHTTP: spec.Insecure}
-	if chart.Digest == "" {
-		chart.Version = cmp.Or(chart.Version, "latest")
-	}
-	if spec.SecretRef != nil {
-		r.login(hr, &chart, key{kindSecret, o.namespace, spec.SecretRef.Name})
-	}
-	return chart, nil
+	return Chart{}, r.noSource(hr, name, o)
 }
 
 // maxName is Helm's limit for the name of a release.

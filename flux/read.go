@@ -55,12 +55,14 @@ func (r *release) fault(message, fix string) error {
 type repository struct {
 	releases []*release
 	objects  map[key]*object
+	// unread are the documents that might hold such an object and are no YAML.
+	unread []string
 }
 
 // The kinds that are looked up, beside HelmRelease.
 var lookedUp = map[string]string{
 	"ConfigMap": "", "Secret": "",
-	"HelmRepository": sourceGroup, "OCIRepository": sourceGroup, "HelmChart": sourceGroup,
+	kindHelmRepository: sourceGroup, kindOCIRepository: sourceGroup, kindHelmChart: sourceGroup, kindGitRepository: sourceGroup,
 	kindKustomization: kustomizeGroup,
 }
 
@@ -129,6 +131,7 @@ func (r *repository) document(text []byte, at place) error {
 		if bytes.Contains(text, []byte("kind: "+kindRelease)) {
 			return err
 		}
+		r.unread = append(r.unread, fmt.Sprintf("%s, document %d", at.file, at.document+1))
 		return nil
 	}
 	return r.add(value, at, nil)
@@ -175,6 +178,15 @@ func convert(value any, into any) error {
 		return err
 	}
 	return json.Unmarshal(data, into)
+}
+
+// passedOver names the documents in which something that is missing may stand, as
+// the end of a message.
+func (r *repository) passedOver() string {
+	if len(r.unread) == 0 {
+		return ""
+	}
+	return "; no YAML, and so passed over: " + strings.Join(r.unread, "; ")
 }
 
 // sorted returns the objects of a kind, by name.

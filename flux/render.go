@@ -29,6 +29,10 @@ type Options struct {
 	Snapshot []postrender.File
 	// IgnoreMissingValues renders without the values that are not at hand.
 	IgnoreMissingValues bool
+	// Object reads an object of the cluster: a source, or a ConfigMap or Secret, which
+	// is not in the files. It returns nil if there is none. A run without a cluster
+	// has no Object.
+	Object func(ctx context.Context, name SourceName) (map[string]any, error)
 	// RenderChart renders a chart.
 	RenderChart func(ctx context.Context, chart Chart) (Rendered, error)
 }
@@ -53,6 +57,10 @@ type run struct {
 	folders    []*kustomization
 	repository *repository
 	result     Result
+	// live are the objects of the cluster that were asked for.
+	live map[key]found
+	// hidden is what no error about the current release may say.
+	hidden []string
 	// skipped are Gateways of the current release that get nothing.
 	skipped map[engine.ObjectName]bool
 }
@@ -61,7 +69,7 @@ type run struct {
 // rendered out of those that no longer do. An error is, or joins, [*engine.Error];
 // there is no result then.
 func Render(ctx context.Context, all []File, options Options) (*Result, error) {
-	r := &run{options: options, files: newFiles(all), folders: kustomizations(all)}
+	r := &run{options: options, files: newFiles(all), folders: kustomizations(all), live: map[key]found{}}
 	var err error
 	if r.repository, err = read(all, options.Namespace); err != nil {
 		return nil, err
@@ -100,6 +108,7 @@ func (r *run) release(ctx context.Context, hr *release) (outcome, error) {
 	if hr.GetReleaseNamespace() == "" || hr.Namespace == "" {
 		return out, hr.fault("its manifest names no namespace", "add --namespace NAMESPACE, or metadata.namespace to the manifest")
 	}
+	r.hidden = nil
 	stream, err := r.stream(ctx, hr)
 	if err != nil {
 		return out, err
@@ -113,23 +122,23 @@ func (r *run) release(ctx context.Context, hr *release) (outcome, error) {
 		Policies: policies, Namespace: hr.GetReleaseNamespace(), Release: releaseName(hr), Snapshot: r.options.Snapshot,
 	})
 	if err != nil {
-		return out, fmt.Errorf("%s (%s): %w", hr, hr.file, err)
+		return out, fmt.Errorf("%s (%s): %w", hr, hr.file, r.redacted(err))
 	}
 	return out, r.plan(hr, rendered.Plan, content, &out)
 }
 
 // stream is what helm-controller would apply, but for what we add.
 func (r *run) stream(ctx context.Context, hr *release) ([]byte, error) {
-	chart, err := r.chartOf(hr)
+	chart, err := r.chartOf(ctx, hr)
 	if err != nil {
 		return nil, err
 	}
-	if chart.Values, err = r.valuesOf(hr); err != nil {
+	if chart.Values, err = r.valuesOf(ctx, hr); err != nil {
 		return nil, err
 	}
 	rendered, err := r.options.RenderChart(ctx, chart)
 	if err != nil {
-		return nil, fmt.Errorf("%s (%s): %w", hr, hr.file, err)
+		return nil, fmt.Errorf("%s (%s): %w", hr, hr.file, r.redacted(err))
 	}
 	without := hr.DeepCopy()
 	without.Spec.PostRenderers = slices.DeleteFunc(without.Spec.PostRenderers, isOurs)
@@ -139,7 +148,7 @@ func (r *run) stream(ctx context.Context, hr *release) ([]byte, error) {
 		if strings.Contains(err.Error(), "already registered id") {
 			fix = "if an object is there as a hook, too, set spec.postRenderStrategy: separate; else take one of the two out"
 		}
-		return nil, hr.fault("helm-controller would fail to post-render it: "+err.Error(), fix)
+		return nil, hr.fault("helm-controller would fail to post-render it: "+r.redacted(err).Error(), fix)
 	}
 	return stream, nil
 }

@@ -243,6 +243,7 @@ func TestRenderRefuses(t *testing.T) {
 	}{
 		{"no namespace", repo{"edge.yaml": noNamespace, "source.yaml": source}, chart(edge), []string{"HelmRelease edge (edge.yaml)", "--namespace"}},
 		{"no source", repo{"edge.yaml": edgeRelease}, chart(edge), []string{"HelmRepository infra/charts", "--source HelmRepository/infra/charts=PATH"}},
+		{"no source that is YAML", repo{"edge.yaml": edgeRelease, "source.yaml": "---\n" + source + "  a: b: c\n"}, chart(edge), []string{"which is not at hand; no YAML, and so passed over: source.yaml, document 1; give"}},
 		{"no values", repo{"edge.yaml": edgeRelease + "  valuesFrom: [{kind: Secret, name: v}]\n", "source.yaml": source}, chart(edge), []string{"Secret infra/v", "--ignore-missing-values"}},
 		{"bad policy", repo{"edge.yaml": strings.Replace(edgeRelease, "issuerRef", "isuerRef", 1), "source.yaml": source}, chart(edge), []string{"HelmRelease infra/edge", "isuerRef"}},
 		{"file-only key", repo{"edge.yaml": strings.Replace(edgeRelease, "issuerRef: {name: le, kind: ClusterIssuer}", "maxListeners: 3", 1), "source.yaml": source}, chart(edge), []string{"maxListeners is not read here"}},

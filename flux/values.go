@@ -1,7 +1,9 @@
 package flux
 
 import (
-	"encoding/base64"
+	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -17,7 +19,7 @@ import (
 // valuesOf merges the values of a HelmRelease as helm-controller does: those of
 // valuesFrom in their order, then spec.values, but a single value for a
 // targetPath on top of what there is by then and of spec.values.
-func (r *run) valuesOf(hr *release) (map[string]any, error) {
+func (r *run) valuesOf(ctx context.Context, hr *release) (map[string]any, error) {
 	own := map[string]any{}
 	if hr.Spec.Values != nil {
 		if err := yaml.Unmarshal(hr.Spec.Values.Raw, &own); err != nil {
@@ -26,28 +28,43 @@ func (r *run) valuesOf(hr *release) (map[string]any, error) {
 	}
 	result := map[string]any{}
 	for _, ref := range hr.Spec.ValuesFrom {
-		text, err := r.valuesText(hr, ref)
+		text, err := r.valuesText(ctx, hr, ref)
+		lacking, isLacking := errors.AsType[*absent](err)
 		switch {
-		case err != nil && ref.Optional:
+		case isLacking && lacking.missing && ref.Optional:
 			continue
-		case err != nil && r.options.IgnoreMissingValues:
-			r.find(engine.Warning, CodeValuesMissing, hr, err.Error()+"; what it would have said is not heeded")
+		case isLacking && r.options.IgnoreMissingValues:
+			r.find(engine.Warning, CodeValuesMissing, hr, lacking.message+"; what it would have said is not heeded")
 			continue
+		case isLacking:
+			return nil, hr.fault(lacking.message, lacking.fix)
 		case err != nil:
-			return nil, hr.fault(err.Error(), "give its manifest as one more FILE (decrypted), or leave it out of account with --ignore-missing-values")
+			return nil, hr.fault(err.Error(), "correct it, or --kubeconfig and --context")
 		}
 		if result, err = mergeRef(result, own, ref, text); err != nil {
-			return nil, hr.fault(fmt.Sprintf("values of %s %s: %v", ref.Kind, ref.Name, err), "correct them")
+			return nil, hr.fault(fmt.Sprintf("values of %s %s, key %s: %v", ref.Kind, ref.Name, ref.GetValuesKey(), tellable(ref, err)), "correct them")
 		}
 	}
 	return merge(result, own), nil
+}
+
+// tellable returns an error about values, or what can be said of those of a
+// Secret: parsers quote what they do not understand.
+func tellable(ref v2.ValuesReference, err error) error {
+	switch {
+	case ref.Kind != kindSecret:
+		return err
+	case ref.TargetPath != "":
+		return fmt.Errorf("they are no value for targetPath %s", ref.TargetPath)
+	}
+	return errors.New("they are not a YAML mapping")
 }
 
 // mergeRef adds what one reference of valuesFrom gives.
 func mergeRef(result, own map[string]any, ref v2.ValuesReference, text string) (map[string]any, error) {
 	if ref.TargetPath == "" {
 		values := map[string]any{}
-		if err := yaml.Unmarshal([]byte(text), &values); err != nil {
+		if err := yaml.Unmarshal([]byte(text), &values, useNumber); err != nil {
 			return nil, err
 		}
 		return merge(result, values), nil
@@ -63,35 +80,41 @@ func mergeRef(result, own map[string]any, ref v2.ValuesReference, text string) (
 	return result, strvals.ParseInto(ref.TargetPath+"="+text, result)
 }
 
+// useNumber keeps numbers as they are written, as Helm does in files of values.
+func useNumber(d *json.Decoder) *json.Decoder {
+	d.UseNumber()
+	return d
+}
+
 // literal escapes what --set would read as syntax.
 var literal = strings.NewReplacer(`\`, `\\`, `,`, `\,`, `[`, `\[`, `]`, `\]`, `{`, `\{`, `}`, `\}`)
 
 // valuesText finds the text that a reference of valuesFrom leads to.
-func (r *run) valuesText(hr *release, ref v2.ValuesReference) (string, error) {
-	id := key{ref.Kind, hr.Namespace, ref.Name}
-	o, found := r.repository.objects[id]
-	if !found {
-		return "", fmt.Errorf("%s, which valuesFrom names, is in none of the files", id)
+func (r *run) valuesText(ctx context.Context, hr *release, ref v2.ValuesReference) (string, error) {
+	id, name := key{ref.Kind, hr.Namespace, ref.Name}, ref.GetValuesKey()
+	if id.kind != kindSecret && id.kind != kindConfigMap {
+		return "", fmt.Errorf("valuesFrom names a %s, which is neither ConfigMap nor Secret", id)
 	}
-	if o.value["sops"] != nil {
-		return "", fmt.Errorf("%s, which valuesFrom names, is encrypted (%s)", id, o.file)
-	}
-	name := ref.GetValuesKey()
-	if plain, found := nested(o.value, "stringData", name); found {
-		return plain, nil
-	}
-	text, found := nested(o.value, "data", name)
-	if !found {
-		return "", fmt.Errorf("%s, which valuesFrom names, has no key %s (%s)", id, name, o.file)
-	}
-	if ref.Kind != kindSecret {
-		return text, nil
-	}
-	data, err := base64.StdEncoding.DecodeString(text)
+	o, err := r.values(ctx, id)
 	if err != nil {
-		return "", fmt.Errorf("%s, which valuesFrom names: its key %s is not base64 (%s)", id, name, o.file)
+		return "", err
 	}
-	return string(data), nil
+	var text string
+	if id.kind == kindSecret {
+		text, err = secretText(o, name)
+		r.hideValues(text)
+	} else if plain, found := nested(o.value, "data", name); found {
+		text = plain
+	} else {
+		err = errNoKey
+	}
+	switch {
+	case errors.Is(err, errNoKey):
+		return "", &absent{fmt.Sprintf("%s, which valuesFrom names, has no key %s (%s)", id, name, o.file), "add the key, correct valuesKey, or leave it out of account with --ignore-missing-values", true}
+	case err != nil:
+		return "", fmt.Errorf("%s, which valuesFrom names: %w (%s)", id, err, o.file)
+	}
+	return text, nil
 }
 
 // nested returns a string of a map in a map.

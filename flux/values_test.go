@@ -3,6 +3,7 @@ package flux
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -116,5 +117,44 @@ func TestReleaseIsNamedLikeHelmController(t *testing.T) {
 		if got.ReleaseName != tt.wantName || got.Namespace != tt.wantNamespace {
 			t.Errorf("%s: release %s in %s, want %s in %s", tt.spec, got.ReleaseName, got.Namespace, tt.wantName, tt.wantNamespace)
 		}
+	}
+}
+
+// TestValuesThatAreThere has values that only look as if they were missing: those
+// of an optional reference count, too, where an object is there.
+func TestValuesThatAreThere(t *testing.T) {
+	const optional = "  valuesFrom: [{kind: Secret, name: v, optional: true}]\n"
+	const head = "apiVersion: v1\nkind: Secret\nmetadata: {name: v, namespace: infra}\n"
+	for name, tt := range map[string]struct{ object, want string }{
+		"encrypted":    {head + "stringData: {values.yaml: ENC}\nsops: {mac: x}\n", "Secret infra/v, which valuesFrom names, is encrypted (v.yaml)"},
+		"not base64":   {head + "data: {values.yaml: '%'}\n", "its key values.yaml is not base64"},
+		"not a map":    {head + "stringData: {values.yaml: pass-word}\n", "values of Secret v, key values.yaml: they are not a YAML mapping; correct them"},
+		"not YAML":     {head + "stringData: {values.yaml: 'a: *pass-word'}\n", "they are not a YAML mapping"},
+		"another kind": {"", "valuesFrom names a Pod infra/v, which is neither ConfigMap nor Secret"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			spec := optional
+			if tt.object == "" {
+				spec = strings.Replace(optional, "Secret", "Pod", 1)
+			}
+			_, err := Render(t.Context(), repo{"edge.yaml": edgeRelease + spec, "source.yaml": source, "v.yaml": tt.object}.files(), renders(edge, route))
+			if err == nil || !strings.Contains(err.Error(), tt.want) || strings.Contains(err.Error(), "pass-word") {
+				t.Errorf("error %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestNumbersStay has a number that a float would change.
+func TestNumbersStay(t *testing.T) {
+	manifests := source + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: infra}\ndata: {values.yaml: 'number: 9007199254740993'}\n"
+	var got map[string]any
+	mustRender(t, repo{"edge.yaml": edgeRelease + "  valuesFrom: [{kind: ConfigMap, name: v}]\n", "source.yaml": manifests}, Options{
+		RenderChart: func(_ context.Context, c Chart) (Rendered, error) {
+			got = c.Values
+			return Rendered{}, nil
+		}})
+	if number := fmt.Sprint(got["number"]); number != "9007199254740993" {
+		t.Errorf("got %s", number)
 	}
 }

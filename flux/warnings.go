@@ -29,6 +29,8 @@ const (
 	CodeSubstitution = "Substitution"
 	// CodeSourceLogin: the login of a source is not at hand.
 	CodeSourceLogin = "SourceLogin"
+	// CodeNotVerified: the signature of a chart is not checked.
+	CodeNotVerified = "NotVerified"
 	// CodeFloatingVersion: the chart may change without a commit.
 	CodeFloatingVersion = "FloatingVersion"
 	// CodeNotWhole: a HelmRelease opts in and names no chart.
@@ -128,8 +130,19 @@ func selects(target *kustomize.Selector, parent map[string]any) bool {
 	return err == nil && parent["kind"] == target.Kind && name.MatchString(text(parent, "metadata", "name"))
 }
 
+// warnVerify tells of a signature that Flux checks and this run does not.
+func (r *run) warnVerify(hr *release, source *object) {
+	spec, _ := source.value["spec"].(map[string]any)
+	if verify, _ := spec["verify"].(map[string]any); verify != nil {
+		r.find(engine.Warning, CodeNotVerified, hr, fmt.Sprintf("the signature of its chart is not checked here, as %s has Flux do (spec.verify: %s); check it in CI with that tool, or leave it to Flux", source.key, text(verify, "provider")))
+	}
+}
+
 // warnVersion tells of a chart that may change while no file does.
 func (r *run) warnVersion(hr *release) {
+	if hr.Spec.Chart != nil && hr.Spec.Chart.Spec.Verify != nil {
+		r.find(engine.Warning, CodeNotVerified, hr, fmt.Sprintf("the signature of its chart is not checked here, as spec.chart.spec.verify (%s) has Flux do; check it in CI with that tool, or leave it to Flux", hr.Spec.Chart.Spec.Verify.Provider))
+	}
 	if hr.Spec.Chart == nil || hr.Spec.Chart.Spec.SourceRef.Kind != "HelmRepository" {
 		return
 	}

@@ -46,6 +46,14 @@ func TestWarnings(t *testing.T) {
 		}
 		return repo{"edge.yaml": strings.Replace(edgeRelease, old, new, 1), "source.yaml": source}
 	}
+	ofSource := func(kind, more string) repo {
+		files := replaced("chart:\n    spec: {chart: edge, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}", "chartRef: {kind: OCIRepository, name: charts}")
+		if kind == "HelmRepository" {
+			files = with("")
+		}
+		files["source.yaml"] = strings.NewReplacer("HelmRepository", kind, "spec: {", "spec: {"+more+", ").Replace(source)
+		return files
+	}
 	for _, tt := range []struct {
 		code    string
 		files   repo
@@ -56,6 +64,15 @@ func TestWarnings(t *testing.T) {
 		{CodeValuesMissing, with("  valuesFrom: [{kind: ConfigMap, name: none}]\n"), chart(edge, route), true},
 		{CodeSubstitution, with("  values: {host: '${HOST}'}\n"), chart(edge, route), false},
 		{CodeSourceLogin, repo{"edge.yaml": edgeRelease, "source.yaml": strings.Replace(source, "spec: {", "spec: {secretRef: {name: login}, ", 1)}, chart(edge, route), false},
+		{CodeSourceLogin, ofSource("HelmRepository", "certSecretRef: {name: tls}"), chart(edge, route), false},
+		{CodeSourceLogin, ofSource("HelmRepository", "provider: aws, type: oci"), chart(edge, route), false},
+		{CodeSourceLogin, ofSource("OCIRepository", "ref: {tag: 1.0.0}, proxySecretRef: {name: proxy}"), chart(edge, route), false},
+		{CodeSourceLogin, ofSource("OCIRepository", "ref: {tag: 1.0.0}, serviceAccountName: puller"), chart(edge, route), false},
+		{CodeSourceLogin, repo{"edge.yaml": edgeRelease, "source.yaml": strings.Replace(source, "spec: {", "spec: {secretRef: {name: login}, ", 1) + "---\napiVersion: v1\nkind: Secret\nmetadata: {name: login, namespace: infra}\nstringData: {username: ENC}\nsops: {mac: x}\n"}, chart(edge, route), false},
+		{CodeNotVerified, ofSource("OCIRepository", "ref: {tag: 1.0.0}, verify: {provider: cosign}"), chart(edge, route), false},
+		{CodeNotVerified, replaced("version: 1.0.0,", "version: 1.0.0, verify: {provider: notation, secretRef: {name: keys}},"), chart(edge, route), false},
+		{CodeFloatingVersion, ofSource("OCIRepository", "ref: {semver: 1.x}"), chart(edge, route), false},
+		{CodeFloatingVersion, ofSource("OCIRepository", "ref: {tag: latest}"), chart(edge, route), false},
 		{CodeFloatingVersion, replaced("1.0.0", "1.x"), chart(edge, route), false},
 		{CodeFloatingVersion, replaced(", version: 1.0.0", ""), chart(edge, route), false},
 		{CodeNotWhole, replaced("  chart:\n    spec: {chart: edge, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}\n", ""), chart(edge, route), false},

@@ -17,14 +17,7 @@ import (
 // refuses what cannot be rendered.
 func load(install *action.Install, request cli.ChartRequest, settings *helmcli.EnvSettings) (*helmchart.Chart, error) {
 	if registry.IsOCI(request.Chart) {
-		options := []registry.ClientOption{registry.ClientOptCredentialsFile(settings.RegistryConfig)}
-		if install.PlainHTTP {
-			options = append(options, registry.ClientOptPlainHTTP())
-		}
-		if install.Username != "" {
-			options = append(options, registry.ClientOptBasicAuth(install.Username, install.Password))
-		}
-		client, err := registry.NewClient(options...)
+		client, err := registry.NewClient(registry.ClientOptCredentialsFile(settings.RegistryConfig))
 		if err != nil {
 			return nil, fmt.Errorf("registry client: %w", err)
 		}

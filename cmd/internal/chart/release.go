@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
+	"strings"
 
+	"helm.sh/helm/v3/pkg/action"
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	helmcli "helm.sh/helm/v3/pkg/cli"
+	"helm.sh/helm/v3/pkg/registry"
 
 	"github.com/gatewright/gatewright/cmd/internal/cli"
 )
@@ -23,14 +26,11 @@ type Release struct {
 	Values map[string]any
 	// Defaults are files that stand in for the chart's own values.yaml: of the
 	// folder DefaultsRoot, or of the chart where that is "".
-	Defaults       []string
-	DefaultsRoot   string
-	SkipMissing    bool // of Defaults
-	User, Password string
-	// PassCredentials hands them to other hosts, to which a repository leads.
-	PassCredentials bool
-	PlainHTTP       bool
-	SkipSchema      bool
+	Defaults     []string
+	DefaultsRoot string
+	SkipMissing  bool // of Defaults
+	SkipSchema   bool
+	Remote
 }
 
 // RenderRelease renders a chart as Render does, and returns its hooks, too, as
@@ -41,9 +41,8 @@ func RenderRelease(ctx context.Context, r Release) (manifests, hooks []byte, err
 	if err != nil {
 		return nil, nil, err
 	}
-	install.Username, install.Password, install.PlainHTTP = r.User, r.Password, r.PlainHTTP
-	install.PassCredentialsAll, install.SkipSchemaValidation = r.PassCredentials, r.SkipSchema
-	chart, err := load(install, r.ChartRequest, helmcli.New())
+	install.SkipSchemaValidation = r.SkipSchema
+	chart, err := r.load(install)
 	if err == nil {
 		err = r.setDefaults(chart)
 	}
@@ -59,6 +58,21 @@ func RenderRelease(ctx context.Context, r Release) (manifests, hooks []byte, err
 		fmt.Fprintf(&out, "---\n# Source: %s\n%s\n", hook.Path, hook.Manifest)
 	}
 	return stream.bytes, out.Bytes(), nil
+}
+
+// load finds the chart, on disk or where it is downloaded from.
+func (r *Release) load(install *action.Install) (*helmchart.Chart, error) {
+	if r.Repo == "" && !registry.IsOCI(r.Chart) {
+		if _, err := os.Stat(r.Chart); err != nil {
+			return nil, fmt.Errorf("%w; correct the path of the source and the name of the chart", err)
+		}
+		return load(install, r.ChartRequest, helmcli.New())
+	}
+	chart, err := r.fetch()
+	if err != nil {
+		return nil, err
+	}
+	return chart, checkRenderable(chart, r.Chart, install.KubeVersion.Version)
 }
 
 // setDefaults replaces the values of the chart by those of the files.
@@ -87,7 +101,12 @@ func (r *Release) setDefaults(chart *helmchart.Chart) error {
 
 func (r *Release) defaults(chart *helmchart.Chart, name string) ([]byte, error) {
 	if r.DefaultsRoot != "" {
-		return os.ReadFile(filepath.Join(r.DefaultsRoot, name))
+		root, err := os.OpenRoot(r.DefaultsRoot) // no file beside it, not even by a link
+		if err != nil {
+			return nil, err
+		}
+		defer root.Close()
+		return root.ReadFile(strings.TrimLeft(path.Clean(name), "/"))
 	}
 	for _, file := range chart.Raw {
 		if file.Name == name {

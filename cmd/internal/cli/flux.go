@@ -21,10 +21,13 @@ type FluxRequest struct {
 	// Sources are KIND/NAMESPACE/NAME=PATH each.
 	Sources             []string
 	IgnoreMissingValues bool
-	KubeVersion         string
-	APIVersions         []string
-	Policies            engine.PolicySources
-	Snapshot            []postrender.File
+	// Cluster asks for what is not among the files.
+	Cluster     bool
+	Connection  Connection
+	KubeVersion string
+	APIVersions []string
+	Policies    engine.PolicySources
+	Snapshot    []postrender.File
 }
 
 // FluxResult is what becomes of the files, and why.
@@ -58,8 +61,10 @@ post-renderer of ours: it renders their charts as helm-controller does, and
 writes what is missing as patches into spec.postRenderers, and as a companion
 file with the Certificates beside them.
 
-It works on files alone. Values come from spec.values, and from the manifests of
-ConfigMaps and Secrets among the files; none are read from a cluster.`,
+Values come from spec.values, and from the manifests of ConfigMaps and Secrets
+among the files. With --cluster those that are not among the files are read from
+the cluster, and so are sources and the Secrets of their logins; it takes the
+right to get these objects, no more.`,
 		Example: `  gatewright flux render apps/ infrastructure/
   gatewright flux check apps/ infrastructure/`,
 		Args: noArguments("want render or check"),
@@ -87,9 +92,10 @@ run after the annotation was removed takes all of it out again. The value of the
 annotation is a policy entry for the Gateways of the release, or empty.
 
 Charts come from a HelmRepository or OCIRepository whose manifest is among the
-files, and for other sources from --source. stdout lists the files that changed.`,
+files (or, with --cluster, in the cluster), and for other sources from --source. stdout lists the files that changed.`,
 		Example: `  gatewright flux render apps/ infrastructure/
   gatewright flux render apps/shop.yaml --source GitRepository/flux-system/charts=../charts
+  gatewright flux render apps/ --cluster --context production
   sops -d secrets/values.yaml | gatewright flux render apps/ /dev/stdin`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -140,7 +146,10 @@ func (f *fluxFlags) register(cmd *cobra.Command) {
 		"where a source is on disk, `KIND/NAMESPACE/NAME=PATH` (repeatable): the root of a GitRepository or Bucket, the chart of any other")
 	fs.StringVarP(&f.request.Namespace, "namespace", "n", "", "`NAMESPACE` of objects whose manifests name none")
 	fs.BoolVar(&f.request.IgnoreMissingValues, "ignore-missing-values", false,
-		"render without the values of ConfigMaps and Secrets that are not among the files")
+		"render without the values of ConfigMaps and Secrets that are not at hand")
+	fs.BoolVar(&f.request.Cluster, "cluster", false,
+		"read from the cluster what is not among the files: values of valuesFrom, sources, and the Secrets of their logins")
+	f.request.Connection.register(cmd)
 	fs.StringVar(&f.request.KubeVersion, "kube-version", "", "Kubernetes `VERSION` that charts see")
 	fs.StringSliceVar(&f.request.APIVersions, "api-versions", nil, "API `VERSION` that charts see in addition (repeatable)")
 	fs.StringVar(&f.snapshot, "snapshot", "",
@@ -155,6 +164,9 @@ func (a *app) flux(cmd *cobra.Command, args []string, flags *fluxFlags) (*FluxRe
 	}
 	request := flags.request
 	request.Files = args
+	if connection := request.Connection; !request.Cluster && connection != (Connection{}) {
+		return nil, &usageError{cmd.CommandPath(), errors.New("--kubeconfig and --context need --cluster, without which no cluster is asked")}
+	}
 	var err error
 	if request.Policies, err = flags.policy.sources(); err != nil {
 		return nil, err

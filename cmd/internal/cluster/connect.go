@@ -3,6 +3,7 @@ package cluster
 import (
 	"fmt"
 
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
 	// The ways to log in that kubectl has built in.
@@ -14,6 +15,15 @@ import (
 
 // Connect finds the cluster as kubectl does. It sends no request.
 func Connect(connection cli.Connection) (*jobs.Cluster, error) {
+	config, err := Config(connection)
+	if err != nil {
+		return nil, err
+	}
+	return jobs.Connect(config)
+}
+
+// Config finds how the cluster is reached, as kubectl does.
+func Config(connection cli.Connection) (*rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = connection.Kubeconfig
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: connection.Context}
@@ -24,5 +34,5 @@ func Connect(connection cli.Connection) (*jobs.Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w; correct --kubeconfig (or KUBECONFIG) and --context", err)
 	}
-	return jobs.Connect(config)
+	return config, nil
 }

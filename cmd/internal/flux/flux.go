@@ -10,6 +10,7 @@ import (
 
 	"github.com/gatewright/gatewright/cmd/internal/chart"
 	"github.com/gatewright/gatewright/cmd/internal/cli"
+	"github.com/gatewright/gatewright/cmd/internal/cluster"
 	"github.com/gatewright/gatewright/flux"
 )
 
@@ -30,6 +31,15 @@ func Render(ctx context.Context, request cli.FluxRequest) (*cli.FluxResult, erro
 			return nil, fmt.Errorf("--source %s: %w", text, err)
 		}
 		options.Sources[name] = path
+	}
+	if request.Cluster {
+		config, err := cluster.Config(request.Connection)
+		if err != nil {
+			return nil, err
+		}
+		if options.Object, err = objects(config); err != nil {
+			return nil, err
+		}
 	}
 	result, err := flux.Render(ctx, files, options)
 	if err != nil {
@@ -52,14 +62,14 @@ func renderChart(ctx context.Context, request cli.FluxRequest, c flux.Chart) (fl
 			Chart: c.Ref, Repo: c.Repo, Version: c.Version, ReleaseName: c.ReleaseName, Namespace: c.Namespace,
 			KubeVersion: request.KubeVersion, APIVersions: request.APIVersions,
 		},
-		Values: c.Values, Defaults: c.ValuesFiles, DefaultsRoot: c.Root, SkipMissing: c.IgnoreMissingValuesFiles,
-		User: c.User, Password: c.Password, PassCredentials: c.PassCredentials, PlainHTTP: c.PlainHTTP, SkipSchema: c.SkipSchema,
+		Values: c.Values, Defaults: c.ValuesFiles, DefaultsRoot: c.Root, SkipMissing: c.IgnoreMissingValuesFiles, SkipSchema: c.SkipSchema,
+		Remote: chart.Remote{
+			Tag: c.Tag, Digest: c.Digest, Filter: c.TagFilter, User: c.User, Password: c.Password, PassCredentials: c.PassCredentials,
+			TLS: c.TLS, Proxy: c.Proxy, PlainHTTP: c.PlainHTTP, Unverified: c.Unverified,
+		},
 	}
-	switch {
-	case c.Path != "":
+	if c.Path != "" {
 		release.Chart, release.Version = localChart(c.Path, c.Ref), ""
-	case c.Digest != "":
-		release.Chart, release.Version = c.Ref+"@"+c.Digest, ""
 	}
 	manifests, hooks, err := chart.RenderRelease(ctx, release)
 	return flux.Rendered{Manifests: manifests, Hooks: hooks}, err

@@ -16,7 +16,6 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	helmregistry "helm.sh/helm/v3/pkg/registry"
-	"helm.sh/helm/v3/pkg/repo"
 
 	"github.com/gatewright/gatewright/cmd/internal/cli"
 )
@@ -53,51 +52,45 @@ func pack(t *testing.T, dir, version string) string {
 	return path
 }
 
-// helmRepository serves two versions of the chart over HTTP, with or without a
-// login.
-func helmRepository(t *testing.T, user, password string) string {
-	t.Helper()
-	dir := t.TempDir()
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if gotUser, gotPassword, _ := r.BasicAuth(); gotUser != user || gotPassword != password {
-			http.Error(w, "who are you?", http.StatusUnauthorized)
-			return
-		}
-		http.FileServer(http.Dir(dir)).ServeHTTP(w, r)
-	}))
-	t.Cleanup(server.Close)
-	pack(t, dir, "1.0.0")
-	pack(t, dir, "1.1.0")
-	pack(t, dir, "2.0.0")
-	index, err := repo.IndexDirectory(dir, server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := index.WriteFile(filepath.Join(dir, "index.yaml"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	return server.URL
-}
-
-// ociRegistry is a registry with the same versions, pushed by Helm's client; it
-// returns the oci:// URL above the chart, and the digest of version 1.0.0.
-func ociRegistry(t *testing.T, user, password string) (url, digest string) {
-	t.Helper()
-	handler := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+// guarded asks for a login, if there is one.
+func guarded(handler http.Handler, user, password string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if gotUser, gotPassword, _ := r.BasicAuth(); gotUser != user || gotPassword != password {
 			w.Header().Set("WWW-Authenticate", `Basic realm="charts"`)
 			http.Error(w, "who are you?", http.StatusUnauthorized)
 			return
 		}
 		handler.ServeHTTP(w, r)
-	}))
+	})
+}
+
+// helmRepository serves the chart over HTTP, with or without a login.
+func helmRepository(t *testing.T, user, password string) string {
+	t.Helper()
+	var charts http.Handler
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { charts.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
-	options := []helmregistry.ClientOption{helmregistry.ClientOptPlainHTTP()}
-	if user != "" {
-		options = append(options, helmregistry.ClientOptBasicAuth(user, password))
-	}
-	client, err := helmregistry.NewClient(options...)
+	charts = chartServer(t, user, password, server.URL)
+	return server.URL
+}
+
+// ociRegistry is a registry with the same versions; it returns the oci:// URL above
+// the chart, and the digest of version 1.0.0.
+func ociRegistry(t *testing.T, user, password string) (url, digest string) {
+	t.Helper()
+	handler, digest := registryHandler(t, user, password)
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	return "oci" + strings.TrimPrefix(server.URL, "http") + "/charts", digest
+}
+
+// registryHandler is a registry to which Helm's client has pushed the versions.
+func registryHandler(t *testing.T, user, password string) (guardedBy http.Handler, digest string) {
+	t.Helper()
+	handler := registry.New(registry.Logger(nothing()))
+	server := httptest.NewServer(handler)
+	t.Cleanup(server.Close)
+	client, err := helmregistry.NewClient(helmregistry.ClientOptPlainHTTP())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,8 +108,10 @@ func ociRegistry(t *testing.T, user, password string) (url, digest string) {
 			digest = pushed.Manifest.Digest
 		}
 	}
-	return "oci://" + at, digest
+	return guarded(handler, user, password), digest
 }
+
+func nothing() *log.Logger { return log.New(io.Discard, "", 0) }
 
 // release is a HelmRelease that opts in, with more of its spec.
 func release(spec string) string {
@@ -166,12 +161,12 @@ func TestSources(t *testing.T) {
 		{"HTTP, a range", release(ofRepository("1.x")) + source("HelmRepository", "{url: "+open+"}"), nil, "v1-1-0.example.com"},
 		{"HTTP, the newest", release(ofRepository("*")) + source("HelmRepository", "{url: "+open+"}"), nil, "v2-0-0.example.com"},
 		{"HTTP with a login", release(ofRepository("1.0.0")) + source("HelmRepository", "{url: "+locked+", secretRef: {name: login}}") + secret, nil, "v1-0-0.example.com"},
-		{"a HelmRepository of type oci", release(ofRepository("1.x")) + source("HelmRepository", "{type: oci, url: '"+oci+"'}"), nil, "v1-1-0.example.com"},
+		{"a HelmRepository of type oci", release(ofRepository("1.x")) + source("HelmRepository", "{type: oci, insecure: true, url: '"+oci+"'}"), nil, "v1-1-0.example.com"},
 		{"a HelmRepository on disk", release(ofRepository("1.x")), []string{"HelmRepository/web/src=" + archive}, "v3-0-0.example.com"},
 		{"a HelmRepository's charts on disk", release(ofRepository("1.x")), []string{"HelmRepository/web/src=" + testdata + "/charts"}, "checkout.example.com"},
-		{"an OCIRepository by tag", release(ofOCI) + source("OCIRepository", "{url: '"+oci+"/allinone', ref: {tag: 1.0.0}}"), nil, "v1-0-0.example.com"},
-		{"an OCIRepository by range", release(ofOCI) + source("OCIRepository", "{url: '"+oci+"/allinone', ref: {semver: 1.x, tag: 2.0.0}}"), nil, "v1-1-0.example.com"},
-		{"an OCIRepository by digest", release(ofOCI) + source("OCIRepository", "{url: '"+oci+"/allinone', ref: {digest: '"+digest+"'}}"), nil, "v1-0-0.example.com"},
+		{"an OCIRepository by tag", release(ofOCI) + source("OCIRepository", "{insecure: true, url: '"+oci+"/allinone', ref: {tag: 1.0.0}}"), nil, "v1-0-0.example.com"},
+		{"an OCIRepository by range", release(ofOCI) + source("OCIRepository", "{insecure: true, url: '"+oci+"/allinone', ref: {semver: 1.x, tag: 2.0.0}}"), nil, "v1-1-0.example.com"},
+		{"an OCIRepository by digest", release(ofOCI) + source("OCIRepository", "{insecure: true, url: '"+oci+"/allinone', ref: {digest: '"+digest+"'}}"), nil, "v1-0-0.example.com"},
 		{"a HelmRepository of type oci with a login", release(ofRepository("1.x")) + source("HelmRepository", "{type: oci, url: '"+lockedOCI+"', insecure: true, secretRef: {name: login}}") + secret, nil, "v1-1-0.example.com"},
 		{"an OCIRepository with a login", release(ofOCI) + source("OCIRepository", "{url: '"+lockedOCI+"/allinone', insecure: true, ref: {tag: 1.0.0}, secretRef: {name: login}}") + docker, nil, "v1-0-0.example.com"},
 		{"an OCIRepository on disk", release(ofOCI), []string{"OCIRepository/web/src=" + archive}, "v3-0-0.example.com"},
@@ -221,10 +216,10 @@ func TestSourcesThatFail(t *testing.T) {
 		name, manifests string
 		want            []string
 	}{
-		{"no such version", release(ofOCI) + source("OCIRepository", "{url: '"+oci+"/allinone', ref: {tag: 9.9.9}}"), []string{"HelmRelease web/web", "9.9.9"}},
+		{"no such version", release(ofOCI) + source("OCIRepository", "{insecure: true, url: '"+oci+"/allinone', ref: {tag: 9.9.9}}"), []string{"HelmRelease web/web", "9.9.9"}},
 		{"a login that is not at hand", release(ofRepository("1.0.0")) + source("HelmRepository", "{url: "+locked+", secretRef: {name: login}}"), []string{"HelmRelease web/web", "401"}},
 		{"a GitRepository", release(fmt.Sprintf(ofGit, "")), []string{"--source GitRepository/flux-system/src=PATH"}},
-		{"no such chart", release(ofRepository("1.0.0")) + source("HelmRepository", "{url: '"+oci+"'}"), []string{"allinone"}},
+		{"no such chart", release(ofRepository("1.0.0")) + source("HelmRepository", "{insecure: true, url: '"+oci+"'}"), []string{"allinone"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "web.yaml")
