@@ -46,11 +46,7 @@ func TestHelmTest(t *testing.T) {
 		t.Errorf("it ends with %d:\n%s%s", run.Code, run.Stdout, run.Stderr)
 	}
 	s.wantHostnames()
-	for _, right := range sorted(s.recorder.used) {
-		if verb, _, _ := strings.Cut(right, " "); verb != "get" && verb != "list" {
-			t.Errorf("the dry run uses the right to %s", right)
-		}
-	}
+	wantReadsAlone(t, s.recorder.done)
 }
 
 // A Gateway of Flux whose HelmRelease the sweep may not see loses nothing.

@@ -10,26 +10,75 @@ import (
 
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/gatewright/gatewright/jobs/clustertest"
 )
 
-// recorder notes which rights the requests of a program need, in the words of
-// RBAC: "list gateways.gateway.networking.k8s.io".
+// right is what RBAC grants: a verb on a resource, in one namespace or, without
+// one, everywhere, and on one name or on all.
+type right struct{ verb, resource, namespace, name string }
+
+// String is short: "list gateways.gateway.networking.k8s.io in infra".
+func (r right) String() string {
+	text := r.verb + " " + r.resource
+	if r.name != "" {
+		text += " " + r.name
+	}
+	if r.namespace != "" {
+		text += " in " + r.namespace
+	}
+	return text
+}
+
+// needed is the right that a request needs.
+func needed(call clustertest.Call) right {
+	return right{call.Verb, resourceName(call.Group, call.Resource, call.Subresource), call.Namespace, call.Name}
+}
+
+// covers says whether the right is enough for what is needed.
+func (r right) covers(need right) bool {
+	return r.verb == need.verb && r.resource == need.resource &&
+		(r.namespace == "" || r.namespace == need.namespace) && (r.name == "" || r.name == need.name)
+}
+
+// usedOf are those of the rights that what was done needed; of several the one
+// that grants least. What none of them covers is among them as it is.
+func usedOf(granted, done []right) []right {
+	narrow := slices.Clone(granted)
+	slices.SortStableFunc(narrow, func(a, b right) int { return b.narrowness() - a.narrowness() })
+	used := map[right]bool{}
+	for _, need := range done {
+		if i := slices.IndexFunc(narrow, func(r right) bool { return r.covers(need) }); i >= 0 {
+			need = narrow[i]
+		}
+		used[need] = true
+	}
+	return slices.Collect(maps.Keys(used))
+}
+
+func (r right) narrowness() int {
+	return min(len(r.namespace), 1) + min(len(r.name), 1)
+}
+
+// recorder notes which rights the requests of a program need.
 type recorder struct {
-	mu      sync.Mutex
-	used    sets.Set[string]
-	refused sets.Set[string]
-	events  map[string]func() // by the right
+	mu            sync.Mutex
+	done, refused []right
+	events        map[string]func() // by verb and resource
 }
 
-func newRecorder() *recorder {
-	return &recorder{used: sets.New[string](), refused: sets.New[string](), events: map[string]func(){}}
-}
+func newRecorder() *recorder { return &recorder{events: map[string]func(){}} }
 
-// before has something happen just before a right is used for the first time.
-func (r *recorder) before(right string, event func()) { r.events[right] = event }
+// before has something happen just before a verb is used on a resource for the
+// first time.
+func (r *recorder) before(what string, event func()) { r.events[what] = event }
+
+// forget begins anew.
+func (r *recorder) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.done, r.refused = nil, nil
+}
 
 type roundTripper func(*http.Request) (*http.Response, error)
 
@@ -42,37 +91,38 @@ func (r *recorder) wrap(next http.RoundTripper) http.RoundTripper {
 		if call.Resource == "" {
 			return next.RoundTrip(req) // discovery is everybody's
 		}
-		right := call.Verb + " " + resourceName(call.Group, call.Resource, call.Subresource)
-		r.happen(right)
+		need := needed(call)
+		r.happen(need.verb + " " + need.resource)
 		response, err := next.RoundTrip(req)
 		if err == nil {
-			r.note(right, response.StatusCode)
+			r.note(need, response.StatusCode)
 		}
 		return response, err
 	})
 }
 
-func (r *recorder) happen(right string) {
+func (r *recorder) happen(what string) {
 	r.mu.Lock()
-	event := r.events[right]
-	delete(r.events, right)
+	event := r.events[what]
+	delete(r.events, what)
 	r.mu.Unlock()
 	if event != nil {
 		event()
 	}
 }
 
-func (r *recorder) note(right string, status int) {
+func (r *recorder) note(need right, status int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if status == http.StatusForbidden {
-		r.refused.Insert(right)
+		r.refused = append(r.refused, need)
 		return
 	}
-	r.used.Insert(right)
+	r.done = append(r.done, need)
 	// For an apply that makes the object the server asks for both rights.
-	if resource, isPatch := strings.CutPrefix(right, "patch "); isPatch && status == http.StatusCreated {
-		r.used.Insert("create " + resource)
+	if need.verb == "patch" && status == http.StatusCreated {
+		need.verb = "create"
+		r.done = append(r.done, need)
 	}
 }
 
@@ -86,8 +136,8 @@ func resourceName(group, resource, sub string) string {
 	return resource
 }
 
-// granted are the rights that the release grants anywhere.
-func (r release) granted(t *testing.T) sets.Set[string] {
+// granted are the rights that the release grants.
+func (r release) granted(t *testing.T) []right {
 	t.Helper()
 	all := metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=gatewright"}
 	clusterRoles, err := r.cluster.Client.RbacV1().ClusterRoles().List(t.Context(), all)
@@ -98,29 +148,44 @@ func (r release) granted(t *testing.T) sets.Set[string] {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var rules []rbacv1.PolicyRule
+	var granted []right
 	for _, role := range clusterRoles.Items {
 		if strings.HasPrefix(role.Name, r.namespace+":") {
-			rules = append(rules, role.Rules...)
+			granted = append(granted, rightsIn("", role.Rules)...)
 		}
 	}
 	for _, role := range roles.Items {
 		if role.Namespace == r.namespace || strings.HasPrefix(role.Name, r.namespace+":") {
-			rules = append(rules, role.Rules...)
-		}
-	}
-	granted := sets.New[string]()
-	for _, rule := range rules {
-		for _, resource := range rule.Resources {
-			for _, verb := range rule.Verbs {
-				granted.Insert(verb + " " + resourceName(rule.APIGroups[0], resource, ""))
-			}
+			granted = append(granted, rightsIn(role.Namespace, role.Rules)...)
 		}
 	}
 	return granted
 }
 
-// sorted makes sets of rights comparable, and readable in a difference.
-func sorted(rights sets.Set[string]) []string {
-	return slices.Sorted(maps.Keys(rights))
+func rightsIn(namespace string, rules []rbacv1.PolicyRule) []right {
+	var out []right
+	for _, rule := range rules {
+		names := rule.ResourceNames
+		if len(names) == 0 {
+			names = []string{""}
+		}
+		for _, resource := range rule.Resources {
+			for _, verb := range rule.Verbs {
+				for _, name := range names {
+					out = append(out, right{verb, resourceName(rule.APIGroups[0], resource, ""), namespace, name})
+				}
+			}
+		}
+	}
+	return out
+}
+
+// sorted makes rights comparable, and readable in a difference.
+func sorted(rights []right) []string {
+	out := make([]string, 0, len(rights))
+	for _, r := range rights {
+		out = append(out, r.String())
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }

@@ -26,8 +26,9 @@ type story struct {
 }
 
 // feature is a set of values. Its policy is what is added to that of the
-// Gateway, later what becomes of that once the hostname is gone.
-type feature struct{ values, policy, later string }
+// Gateway, later what becomes of that once the hostname is gone, dry what is
+// added to the values for a run at the end that has all to do again.
+type feature struct{ values, policy, later, dry string }
 
 func (f feature) gateway() string {
 	if strings.Contains(f.values, "flux: {enabled: true}") {
@@ -117,9 +118,24 @@ func (s story) tell(f feature) {
 	s.interfere("gateways", "edge")
 	s.interfere("listenersets", "more")
 	s.sweep()
-	s.issue()
+	secrets := s.issue()
 	s.cluster.Kubectl(s.t, "", "delete", "httproute", "a", "c", "--namespace", s.infra)
 	s.values("upgrade", f.values, f.later)
+	s.rest()
+	if f.dry != "" {
+		for _, secret := range secrets {
+			s.cluster.Apply(s.t, "cert-manager", s.infra, secret)
+		}
+		s.sweep() // marks those without a Certificate
+		s.values("upgrade", "{"+f.dry+", "+strings.TrimPrefix(f.values, "{"), f.later)
+		s.recorder.forget()
+		s.sweep()
+	}
+}
+
+// rest runs the sweep until it has nothing to do.
+func (s story) rest() {
+	s.t.Helper()
 	for range 8 {
 		if strings.Contains(s.sweep().Stdout, `"writes": 0`) {
 			return
@@ -131,7 +147,7 @@ func (s story) tell(f feature) {
 func (s story) values(command, values, policy string) {
 	s.t.Helper()
 	values = strings.ReplaceAll(strings.TrimSuffix(values, "}"), "NS", s.infra)
-	if values != "{" {
+	if !strings.HasSuffix(strings.TrimSpace(values), ",") && values != "{" {
 		values += ","
 	}
 	s.put(s.t, command, fmt.Sprintf(`%s suspend: true, grace: 0s, settle: 0s, extraArgs: [--yes], policy: [{match: {namespace: %s},
@@ -173,14 +189,16 @@ func (s story) interfere(resource, name string) {
 	})
 }
 
-// issue does what cert-manager does for each Certificate: it makes the Secret.
-func (s story) issue() {
+// issue does what cert-manager does for each Certificate: it makes the Secret. It
+// returns what it made.
+func (s story) issue() []string {
 	s.t.Helper()
 	var list unstructured.UnstructuredList
 	out := s.cluster.Kubectl(s.t, "", "get", "certificates", "--namespace", s.infra, "-o", "json")
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
 		s.t.Fatal(err)
 	}
+	var made []string
 	for _, certificate := range list.Items {
 		secret := corev1.Secret{Type: corev1.SecretTypeTLS, Data: map[string][]byte{"tls.crt": []byte("x"), "tls.key": []byte("x")}}
 		secret.APIVersion, secret.Kind = "v1", "Secret"
@@ -192,7 +210,9 @@ func (s story) issue() {
 			s.t.Fatal(err)
 		}
 		s.cluster.Apply(s.t, "cert-manager", s.infra, string(text))
+		made = append(made, string(text))
 	}
+	return made
 }
 
 // installFlux defines HelmReleases, as far as the sweep looks at them.

@@ -1,6 +1,7 @@
 {{/*
-The rights of the sweep. What it may write comes last in each list of verbs and
-is left out of a dry run. README.md says what each of them is for.
+The rights of the sweep. What it may write, and read only before it does, comes
+last in each list of verbs and is left out of a dry run. README.md says what each
+of them is for.
 */}}
 
 {{/* Rights on objects in namespaces. */}}
@@ -72,6 +73,7 @@ is left out of a dry run. README.md says what each of them is for.
 - apiGroups: [cert-manager.io]
   resources: [clusterissuers]
   verbs: [list]
+{{- if not .Values.dryRun }}
 - apiGroups: [apiextensions.k8s.io]
   resources: [customresourcedefinitions]
   resourceNames:
@@ -83,6 +85,7 @@ is left out of a dry run. README.md says what each of them is for.
   - referencegrants.gateway.networking.k8s.io
   - certificates.cert-manager.io
   verbs: [get]
+{{- end }}
 {{- if .Values.infrastructure.report }}
 - apiGroups: [rbac.authorization.k8s.io]
   resources: [clusterrolebindings]
