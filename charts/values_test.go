@@ -5,12 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 	"go.yaml.in/yaml/v3"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // A wrong value is refused before anything is installed, and the message says
@@ -59,6 +61,74 @@ func TestWrongValuesAreRefused(t *testing.T) {
 			})
 		}
 	})
+}
+
+// A key that the chart does not know is refused in every object, but for those
+// whose keys are the user's.
+func TestTyposAreRefused(t *testing.T) {
+	var all map[string]any
+	text, err := os.ReadFile(filepath.Join(chart, "values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &all); err != nil {
+		t.Fatal(err)
+	}
+	h := newHelm(t, "helm4")
+	for _, path := range objectsIn("", all) {
+		typo := "{typo: 1}"
+		for _, key := range slices.Backward(strings.Split(path, ".")) {
+			if key != "" {
+				typo = "{" + key + ": " + typo + "}"
+			}
+		}
+		if _, err := h.template(t, image, typo); err == nil || !strings.Contains(err.Error(), "typo") {
+			t.Errorf("%s: %v", typo, err)
+		}
+	}
+}
+
+// objectsIn are the paths of the objects in values whose keys are not the user's.
+func objectsIn(path string, node map[string]any) []string {
+	found := []string{path}
+	for key, content := range node {
+		at := strings.TrimPrefix(path+"."+key, ".")
+		inner, ok := content.(map[string]any)
+		users := []string{"serviceAccount.annotations", "nodeSelector", "podLabels", "podAnnotations", "resources.requests", "resources.limits",
+			"podSecurityContext.seccompProfile", "securityContext.capabilities"} // the last two are the API server's to check
+		if ok && !slices.Contains(users, at) {
+			found = append(found, objectsIn(at, inner)...)
+		}
+	}
+	return found
+}
+
+// The fields of Kubernetes's own objects that the schema lists are all that
+// there are, so that none is refused.
+func TestSchemaKnowsFieldsOfKubernetes(t *testing.T) {
+	var schema struct {
+		Properties map[string]struct{ PropertyNames struct{ Enum []string } }
+	}
+	text, err := os.ReadFile(filepath.Join(chart, "values.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &schema); err != nil {
+		t.Fatal(err)
+	}
+	for name, object := range map[string]any{
+		"podSecurityContext": corev1.PodSecurityContext{}, "securityContext": corev1.SecurityContext{}, "affinity": corev1.Affinity{},
+	} {
+		var want []string
+		for _, field := range reflect.VisibleFields(reflect.TypeOf(object)) {
+			field, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+			want = append(want, field)
+		}
+		slices.Sort(want)
+		if diff := cmp.Diff(want, schema.Properties[name].PropertyNames.Enum); diff != "" {
+			t.Errorf("fields of %s (-Kubernetes +schema):\n%s", name, diff)
+		}
+	}
 }
 
 // The same values pass once the feature they need is on.

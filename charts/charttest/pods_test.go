@@ -2,6 +2,10 @@ package charttest
 
 import (
 	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -30,23 +34,51 @@ func TestCronJobRuns(t *testing.T) {
 
 // helm test shows what a run would do, and does nothing.
 func TestHelmTest(t *testing.T) {
-	s := newStory(t)
-	s.values("install", `{}`, "")
-	s.apply(gateway, route("a", "edge"))
-	done := make(chan error)
-	go func() {
-		_, err := s.helm("test", "sweep", "--namespace", s.namespace, "--timeout", "60s")
-		done <- err
-	}()
-	run := s.cluster.RunPod(t, s.kubelet, s.namespace, "app.kubernetes.io/instance=sweep")
-	if err := <-done; err != nil {
-		t.Error(err)
-	}
-	if run.Code != 0 || !strings.Contains(run.Stdout, "a.example.com") {
-		t.Errorf("it ends with %d:\n%s%s", run.Code, run.Stdout, run.Stderr)
-	}
-	s.wantHostnames()
-	wantReadsAlone(t, s.recorder.done)
+	eachHelm(t, func(t *testing.T, r release) {
+		s := storyOf(t, r)
+		s.values("install", `{}`, "")
+		s.apply(gateway, route("a", "edge"))
+		done := make(chan error)
+		go func() {
+			_, err := s.helm("test", "sweep", "--namespace", s.namespace, "--timeout", "60s")
+			done <- err
+		}()
+		run := s.cluster.RunPod(t, s.kubelet, s.namespace, "app.kubernetes.io/instance=sweep")
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+		if run.Code != 0 || !strings.Contains(run.Stdout, "a.example.com") {
+			t.Errorf("it ends with %d:\n%s%s", run.Code, run.Stdout, run.Stderr)
+		}
+		s.wantHostnames()
+		wantReadsAlone(t, s.recorder.done)
+	})
+}
+
+// The line of the notes that runs the sweep now is typed into a shell as it is:
+// its Job runs to the end, and the hostname is served.
+func TestRunNow(t *testing.T) {
+	runNow := regexp.MustCompile(`(?m)^  (kubectl .* create job .*)$`)
+	eachHelm(t, func(t *testing.T, r release) {
+		s := storyOf(t, r)
+		line := runNow.FindStringSubmatch(s.values("install", `{}`, ""))
+		if line == nil {
+			t.Fatal("the notes have no line that creates a Job")
+		}
+		s.apply(gateway, route("a", "edge"))
+		shell := exec.Command("/bin/sh", "-c", line[1])
+		shell.Env = []string{"KUBECONFIG=" + s.cluster.Kubeconfig, "HOME=" + t.TempDir(),
+			"PATH=" + filepath.Dir(s.cluster.KubectlPath(t)) + ":" + os.Getenv("PATH")}
+		if out, err := shell.CombinedOutput(); err != nil {
+			t.Fatalf("%s: %v\n%s", line[1], err, out)
+		}
+		run := s.cluster.RunPod(t, s.kubelet, s.namespace, "app.kubernetes.io/instance=sweep,batch.kubernetes.io/job-name")
+		if run.Code != 0 {
+			t.Fatalf("it ends with %d:\n%s%s", run.Code, run.Stdout, run.Stderr)
+		}
+		s.cluster.Kubectl(t, "", "wait", "job/"+run.Pod.OwnerReferences[0].Name, "--namespace", s.namespace, "--for=condition=Complete", "--timeout=60s")
+		s.wantHostnames("a.example.com")
+	})
 }
 
 // A Gateway of Flux whose HelmRelease the sweep may not see loses nothing.

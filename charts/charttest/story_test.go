@@ -40,13 +40,20 @@ func (f feature) gateway() string {
 func newStory(t *testing.T) story {
 	t.Helper()
 	cluster := clustertest.Start(t)
-	cluster.StartControllerManager(t) // a Pod needs the certificates that it hands out
 	r := release{cluster, cluster.TryHelm4, cluster.Namespace(t, restricted)}
 	t.Cleanup(func() {
 		if _, err := r.helm("uninstall", "sweep", "--namespace", r.namespace); err != nil {
 			t.Error(err)
 		}
 	})
+	return storyOf(t, r)
+}
+
+// storyOf is the story of a release that somebody else uninstalls.
+func storyOf(t *testing.T, r release) story {
+	t.Helper()
+	cluster := r.cluster
+	cluster.StartControllerManager(t) // a Pod needs the certificates that it hands out
 	clustertest.Eventually(t, func() error {
 		_, err := cluster.Client.CoreV1().ConfigMaps(r.namespace).Get(t.Context(), "kube-root-ca.crt", metav1.GetOptions{})
 		return err
@@ -144,13 +151,14 @@ func (s story) rest() {
 	s.t.Error("the sweep does not come to rest")
 }
 
-func (s story) values(command, values, policy string) {
+// values installs or upgrades the release, and returns what Helm prints.
+func (s story) values(command, values, policy string) string {
 	s.t.Helper()
 	values = strings.ReplaceAll(strings.TrimSuffix(values, "}"), "NS", s.infra)
 	if !strings.HasSuffix(strings.TrimSpace(values), ",") && values != "{" {
 		values += ","
 	}
-	s.put(s.t, command, fmt.Sprintf(`%s suspend: true, grace: 0s, settle: 0s, extraArgs: [--yes], policy: [{match: {namespace: %s},
+	return s.put(s.t, command, fmt.Sprintf(`%s suspend: true, grace: 0s, settle: 0s, extraArgs: [--yes], policy: [{match: {namespace: %s},
 		issuerRef: {kind: ClusterIssuer, name: letsencrypt}%s}]}`, values, s.infra, policy))
 }
 
