@@ -133,14 +133,13 @@ func (w writer) String() string {
 // writerOf finds in managedFields how a release wrote an object last. A new one
 // is taken to be applied, as Helm 4 does.
 func writerOf(managed []metav1.ManagedFieldsEntry) writer {
-	w := writer{manager: "helm", apply: true}
+	w := writer{manager: helmManager, apply: true}
 	var last metav1.Time
 	for _, entry := range managed {
-		flux := entry.Manager == "helm-controller"
-		if (entry.Manager != "helm" && !flux) || entry.Subresource != "" || (entry.Time != nil && entry.Time.Before(&last)) {
+		if !isHelm(entry) || (entry.Time != nil && entry.Time.Before(&last)) {
 			continue
 		}
-		w = writer{entry.Manager, entry.Operation == metav1.ManagedFieldsOperationApply, flux}
+		w = writer{entry.Manager, entry.Operation == metav1.ManagedFieldsOperationApply, entry.Manager == "helm-controller"}
 		if entry.Time != nil {
 			last = *entry.Time
 		}
@@ -228,8 +227,8 @@ func (c *Cluster) adoptable(ctx context.Context, reading *Reading, next *unstruc
 	if err != nil {
 		return nil, fmt.Errorf("certificate %s/%s: %w", next.GetNamespace(), next.GetName(), err)
 	}
-	of := live.Annotations["meta.helm.sh/release-namespace"] + "/" + live.Annotations["meta.helm.sh/release-name"]
-	if of == release.Namespace+"/"+release.Name && live.Labels["app.kubernetes.io/managed-by"] == "Helm" {
+	of := live.Annotations[releaseNamespace] + "/" + live.Annotations[releaseName]
+	if of == release.Namespace+"/"+release.Name && live.Labels[managedByLabel] == "Helm" {
 		return nil, nil
 	}
 	owner := "no release"

@@ -147,20 +147,6 @@ const (
 	fluxNamespace = "helm.toolkit.fluxcd.io/namespace"
 )
 
-// releaseManagers begin the names of the field managers of Helm and Flux.
-var releaseManagers = []string{"helm", "kustomize-controller", "flux"}
-
-// lastRelease returns which manager of a release wrote an object last, and when.
-func lastRelease(managed []metav1.ManagedFieldsEntry) (manager string, at time.Time) {
-	for _, entry := range managed {
-		ofRelease := slices.ContainsFunc(releaseManagers, func(prefix string) bool { return strings.HasPrefix(entry.Manager, prefix) })
-		if ofRelease && entry.Subresource == "" && entry.Time != nil && entry.Time.After(at) {
-			manager, at = entry.Manager, entry.Time.Time
-		}
-	}
-	return manager, at
-}
-
 // breaker holds back the removals of a parent where there are so many at once
 // that a mistake is likelier than that nobody wants them. What is displaced, or
 // yielded, does not count.
