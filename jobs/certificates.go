@@ -150,18 +150,12 @@ func ofGateway(c engine.CertificatePlan) bool {
 // seen, or why that cannot be seen; "" for nobody.
 func (s *sweep) secretUser(c engine.CertificatePlan) string {
 	secret := engine.ObjectName{Namespace: c.Namespace, Name: c.SecretName}
-	if !s.reading.complete(kindIngress) {
-		return "Ingresses " + unreadable + ", and one may name its Secret"
-	}
-	if user := s.reading.IngressSecrets[secret]; user != "" {
-		return user + " names its Secret"
-	}
-	for _, user := range s.secretUsers[secret] {
-		if user != engine.KindCertificate+" "+c.Namespace+"/"+c.Name {
+	for _, user := range slices.Concat(s.secretUsers[secret], []string{s.mentioned().of(secret)}) {
+		if user != "" && user != engine.KindCertificate+" "+c.Namespace+"/"+c.Name {
 			return user + " names its Secret"
 		}
 	}
-	return s.unseenUser(secret)
+	return s.unseenSecretUser(secret)
 }
 
 // secretUsers lists what names Secrets: listeners, and the Certificates that

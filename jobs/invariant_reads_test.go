@@ -56,9 +56,8 @@ func readsOf(calls []clustertest.Call) []read {
 // few.
 func (r read) spares(due []string) []string {
 	switch {
-	case strings.HasSuffix(r.path, "issuers"): // of cert-manager: for findings only
-		return due
-	case strings.Contains(r.path, "/networking.k8s.io"): // an Ingress may name the Secret of a Certificate
+	// An issuer or Ingress may name the Secret of a Certificate.
+	case strings.HasSuffix(r.path, "issuers"), strings.Contains(r.path, "/networking.k8s.io"):
 		return without(due, "Certificate")
 	case strings.Contains(r.path, "helm.toolkit.fluxcd.io"): // its HelmRelease may be suspended
 		return without(due, "listener gone-flux.example.com of flux")

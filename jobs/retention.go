@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -55,7 +54,6 @@ func (s *sweep) findOrphans(ctx context.Context) {
 		}
 		return
 	}
-	users := sync.OnceValue(s.secretMentions) // most Secrets have their Certificate
 	certificates := s.certificateNames()
 	for _, secret := range s.reading.Snapshot.Secrets {
 		name := engine.ObjectName{Namespace: secret.Namespace, Name: secret.Name}
@@ -66,7 +64,7 @@ func (s *sweep) findOrphans(ctx context.Context) {
 		marked, _ := time.Parse(time.RFC3339, live.Annotations[annotationStale])
 		o := orphan{name: name, live: live, marked: marked}
 		after, removes := s.retention(secret)
-		if !removes || certificates[name] || users().of(name) != "" {
+		if !removes || certificates[name] || len(s.secretUsers[name]) > 0 || s.mentioned().of(name) != "" {
 			o.claimed = true
 		} else if o.held = s.unseenSecretUser(name); o.held == "" {
 			o.fresh, o.held = marked.IsZero(), s.heldSecret(secret, marked, after)

@@ -186,43 +186,6 @@ func (w *world) secrets() []string {
 	return strings.Split(strings.TrimSpace(out), "\n")
 }
 
-// A Secret stays, and is not even marked, while anything names it. Each of the
-// objects is the only one that does.
-func TestSecretsInUseStay(t *testing.T) {
-	w := newRetention(t, "Delete")
-	other := w.Namespace(t)
-	listener := `listeners: [{name: own, hostname: own.example.com, port: 443, protocol: HTTPS, tls: {certificateRefs: [{name: SECRET, namespace: NS}]}}]`
-	grant := "{apiVersion: gateway.networking.k8s.io/v1beta1, kind: ReferenceGrant, metadata: {name: all}, spec: {from: [{group: gateway.networking.k8s.io, kind: Gateway, namespace: " + other + "}], to: [{group: '', kind: Secret}]}}"
-	w.apply("me", grant)
-	users := map[string]string{
-		"ingress":            "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: x}, spec: {tls: [{secretName: SECRET}], defaultBackend: {service: {name: x, port: {number: 80}}}}}",
-		"ingress-annotation": "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: annotated, annotations: {nginx.ingress.kubernetes.io/auth-tls-secret: NS/SECRET}}, spec: {defaultBackend: {service: {name: x, port: {number: 80}}}}}",
-		"gateway":            "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: second}, spec: {gatewayClassName: test, " + listener + "}}",
-		"gateway-elsewhere":  "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: third, namespace: " + other + "}, spec: {gatewayClassName: test, " + listener + "}}",
-		"listenerset":        "{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, metadata: {name: set}, spec: {parentRef: {name: second}, " + listener + "}}",
-		"issuer":             "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: ca}, spec: {ca: {secretName: SECRET}}}",
-		"account":            "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: acme}, spec: {acme: {server: 'https://acme.example.com', privateKeySecretRef: {name: SECRET}, solvers: []}}}",
-		"certificate":        "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: mine}, spec: {secretName: SECRET, dnsNames: [x.example.com], issuerRef: {group: cert-manager.io, kind: Issuer, name: ca}}}",
-	}
-	for name, manifest := range users {
-		w.apply(issuing, issued(name+".example.com"))
-		w.apply("me", strings.ReplaceAll(manifest, "SECRET", certificateOf("edge", name+".example.com")))
-	}
-	w.apply(issuing, issued("free.example.com"))
-	for range 3 {
-		w.sweep()
-		w.later(100 * time.Hour)
-	}
-	for name := range users {
-		if hostname := name + ".example.com"; !w.secret(hostname) || w.marked(hostname) {
-			t.Errorf("%s names its Secret, which is gone or marked", name)
-		}
-	}
-	if w.secret("free.example.com") {
-		t.Error("the Secret that nothing names is still there")
-	}
-}
-
 // Pods are asked last, and only where a Secret would go.
 func TestSecretsOfPodsStay(t *testing.T) {
 	w := newRetention(t, "Delete")

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"maps"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -10,8 +11,8 @@ import (
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
-// mentions maps the names of Secrets of ours to the first object that mentions
-// each. Namespace "" is any.
+// mentions maps the names of Secrets of ours to the object, the first by name,
+// that mentions each. Namespace "" is any.
 type mentions map[engine.ObjectName]string
 
 // of returns what mentions a Secret, or "".
@@ -48,7 +49,7 @@ func (m mentions) note(user, namespace string, value any) {
 		if before, after, qualified := strings.Cut(v, "/"); qualified {
 			name = engine.ObjectName{Namespace: before, Name: after}
 		}
-		if _, known := m[name]; !known && engine.IsCertificateName(name.Name) {
+		if first, known := m[name]; (!known || user < first) && engine.IsCertificateName(name.Name) {
 			m[name] = user
 		}
 	}
@@ -102,7 +103,8 @@ func isIssued(managed []metav1.ManagedFieldsEntry) bool {
 	return false
 }
 
-// secretMentions are the Secrets that what was read mentions.
+// secretMentions are the Secrets that what was read mentions, beside the
+// Certificates, which write them.
 func (s *sweep) secretMentions() mentions {
 	m := mentions{}
 	for _, parents := range []map[engine.ObjectName]*Parent{s.reading.Gateways, s.reading.ListenerSets} {
@@ -110,23 +112,16 @@ func (s *sweep) secretMentions() mentions {
 			m.object(p.Object.Object)
 		}
 	}
-	for _, c := range s.reading.Snapshot.Certificates {
-		m.note(c.String(), c.Namespace, c.SecretName)
-	}
-	for secret, user := range s.reading.IngressSecrets {
-		m[secret] = user
-	}
-	for secret, user := range s.reading.mentions {
-		m[secret] = user
-	}
+	maps.Copy(m, s.reading.mentions)
+	maps.Copy(m, s.reading.IngressSecrets)
 	return m
 }
 
 // unseenSecretUser says what may use a Secret and cannot be seen, or "".
 func (s *sweep) unseenSecretUser(secret engine.ObjectName) string {
-	for _, kind := range []string{kindIngress, engine.KindIssuer, engine.KindClusterIssuer} {
-		if !s.reading.complete(kind) {
-			return kind + "s cannot be read, and one may name it"
+	for _, k := range []struct{ kind, plural string }{{kindIngress, "Ingresses"}, {engine.KindIssuer, "Issuers"}, {engine.KindClusterIssuer, "ClusterIssuers"}} {
+		if !s.reading.complete(k.kind) {
+			return k.plural + " " + unreadable + ", and one may name the Secret"
 		}
 	}
 	return s.unseenUser(secret)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gatewright/gatewright/jobs/report"
@@ -51,8 +52,10 @@ type sweep struct {
 	goes map[string]map[string]bool
 	// orphans are the Secrets whose Certificate is gone.
 	orphans []orphan
-	// secretUsers are the objects that name a Secret.
+	// secretUsers are the listeners and Certificates that name a Secret; mentioned
+	// are the Secrets that anything but a Certificate mentions, in whatever field.
 	secretUsers map[engine.ObjectName][]string
+	mentioned   func() mentions
 	// claimed are the claims of the plan, once they are asked for.
 	claimed map[claim]bool
 	// withoutCertificate are the Certificates that could not be written, so that
@@ -100,7 +103,7 @@ func (s *sweep) think() error {
 	s.plan = plan
 	s.parents = s.matchParents()
 	s.goes = map[string]map[string]bool{}
-	s.secretUsers = secretUsers(s.reading.Snapshot)
+	s.secretUsers, s.mentioned = secretUsers(s.reading.Snapshot), sync.OnceValue(s.secretMentions)
 	s.claimed = nil
 	return nil
 }
