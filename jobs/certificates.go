@@ -114,12 +114,12 @@ func (s *sweep) heldCertificate(c engine.CertificatePlan) string {
 	switch {
 	case user != "":
 		return user
+	case s.unprovable != "":
+		return s.unprovable
 	case err != nil:
 		return "stale from now on, goes after " + s.options.Grace.String()
 	case s.now.Sub(since) < s.options.Grace:
 		return fmt.Sprintf("stale since %s, goes after %s", since.UTC().Format(time.RFC3339), s.options.Grace)
-	case s.unprovable != "":
-		return s.unprovable
 	case !s.reading.serves(engine.KindListenerSet) && !ofGateway(c):
 		return "the server " + unserved + " ListenerSets now, and it may be for one"
 	}

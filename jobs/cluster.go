@@ -22,6 +22,8 @@ const requestTimeout = 30 * time.Second
 type Cluster struct {
 	objects  dynamic.Interface
 	metadata metadata.Interface
+	clock    *serverClock
+	lease    leaseTimes
 
 	// Reads go by plain HTTP: every answer is looked at before it counts, and
 	// every repetition is ours.
@@ -41,7 +43,8 @@ func Connect(config *rest.Config) (*Cluster, error) {
 		config.QPS = -1 // the server knows its limits and says so by 429
 	}
 	config.WarningHandler = rest.NoWarnings{}
-	c := &Cluster{timeout: requestTimeout, sleep: sleep}
+	c := &Cluster{timeout: requestTimeout, sleep: sleep, clock: new(serverClock), lease: usualLease}
+	config.Wrap(c.clock.wrap)
 	if err := c.connect(config); err != nil {
 		return nil, fmt.Errorf("API server %s: %w; correct the kubeconfig", config.Host, err)
 	}

@@ -190,7 +190,7 @@ func (g *ground) lockedSweep(identity string) (*report.Report, span) {
 		g.t.Error(err)
 		return &report.Report{}, span{}
 	}
-	unlock, err := cluster.Lock(g.t.Context(), g.lease(), identity, time.Minute)
+	_, unlock, err := cluster.Lock(g.t.Context(), g.lease(), identity, time.Minute)
 	if err != nil {
 		g.t.Error(err)
 		return &report.Report{}, span{}

@@ -9,3 +9,8 @@ import (
 func Restless(c *Cluster) {
 	c.sleep = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 }
+
+// ShortLease makes a Lease last for three seconds, so that it can be lost soon.
+func ShortLease(c *Cluster) {
+	c.lease = leaseTimes{duration: 3 * time.Second, renewal: 500 * time.Millisecond, retry: 200 * time.Millisecond}
+}

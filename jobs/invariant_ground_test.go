@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/gatewright/gatewright/jobs"
+	"github.com/gatewright/gatewright/jobs/clustertest"
 	"github.com/gatewright/gatewright/jobs/report"
 	"github.com/gatewright/gatewright/postrender/engine"
 )
@@ -72,7 +73,7 @@ func (g *ground) sweepBy(ctx context.Context, config *rest.Config, change ...fun
 	for _, f := range change {
 		f(&o)
 	}
-	cluster, err := jobs.Connect(g.as(config, o))
+	cluster, err := jobs.Connect(clustertest.Wrapped(g.as(config, o), dated(now)))
 	if err != nil {
 		g.t.Fatal(err)
 	}

@@ -17,16 +17,16 @@ func TestLock(t *testing.T) {
 		t.Fatal(err)
 	}
 	name := w.lease()
-	unlock, err := cluster.Lock(t.Context(), name, "first", 0)
+	_, unlock, err := cluster.Lock(t.Context(), name, "first", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var held *jobs.LockHeldError
-	if _, err := cluster.Lock(t.Context(), name, "second", 0); !errors.As(err, &held) || held.Holder != "first" {
+	if _, _, err := cluster.Lock(t.Context(), name, "second", 0); !errors.As(err, &held) || held.Holder != "first" {
 		t.Fatalf("the second got %v", err)
 	}
 	unlock()
-	unlock, err = cluster.Lock(t.Context(), name, "second", 0)
+	_, unlock, err = cluster.Lock(t.Context(), name, "second", 0)
 	if err != nil {
 		t.Fatalf("after the first gave it back: %v", err)
 	}
@@ -34,7 +34,7 @@ func TestLock(t *testing.T) {
 	old := time.Now().Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000000Z")
 	w.Kubectl(t, "", "patch", "lease", name.Name, "-n", name.Namespace, "--type=merge",
 		"-p", `{"spec":{"holderIdentity":"killed","renewTime":"`+old+`","leaseDurationSeconds":60}}`)
-	unlock, err = cluster.Lock(t.Context(), name, "third", 0)
+	_, unlock, err = cluster.Lock(t.Context(), name, "third", 0)
 	if err != nil {
 		t.Fatalf("after the holder was killed: %v", err)
 	}

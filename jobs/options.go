@@ -29,7 +29,8 @@ type Options struct {
 	DryRun                 report.DryRun
 	// Progress is told what the sweep is at. It may be nil.
 	Progress func(what string)
-	// Now is the clock.
+	// Now is the clock here. What is marked, and how long it has been so, goes by the
+	// API server's.
 	Now func() time.Time
 }
 

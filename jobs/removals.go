@@ -180,12 +180,13 @@ const (
 	tripped    = "too many:"
 	unreadable = "cannot be read"
 	unserved   = "does not serve"
+	undated    = "carry no date"
 )
 
 // needsSomebody says whether what holds a removal back is something that time
 // alone does not mend.
 func needsSomebody(held string) bool {
-	return strings.HasPrefix(held, tripped) || strings.Contains(held, unreadable) || strings.Contains(held, unserved)
+	return strings.HasPrefix(held, tripped) || strings.Contains(held, unreadable) || strings.Contains(held, unserved) || strings.Contains(held, undated)
 }
 
 // nextState is what the sweep remembers of a parent after this plan: marks of

@@ -67,7 +67,7 @@ func (s *sweep) findOrphans(ctx context.Context) {
 		if !removes || certificates[name] || len(s.secretUsers[name]) > 0 || s.mentioned().of(name) != "" {
 			o.claimed = true
 		} else if o.held = s.unseenSecretUser(name); o.held == "" {
-			o.fresh, o.held = marked.IsZero(), s.heldSecret(secret, marked, after)
+			o.fresh, o.held = marked.IsZero() && s.unprovable == "", s.heldSecret(secret, marked, after)
 		}
 		if !o.claimed || live.Annotations[annotationStale] != "" {
 			s.orphans = append(s.orphans, o)
@@ -127,12 +127,12 @@ func (s *sweep) certificateNames() map[engine.ObjectName]bool {
 // heldSecret says what keeps an orphan for now, or "".
 func (s *sweep) heldSecret(secret *engine.Meta, marked time.Time, after time.Duration) string {
 	switch {
+	case s.unprovable != "":
+		return s.unprovable
 	case marked.IsZero():
 		return "its Certificate is gone; stale from now on, goes after " + after.String()
 	case s.now.Sub(marked) < after:
 		return fmt.Sprintf("stale since %s, goes after %s", marked.UTC().Format(time.RFC3339), after)
-	case s.unprovable != "":
-		return s.unprovable
 	}
 	return s.heldWithGateway(secret)
 }

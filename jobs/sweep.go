@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,7 +20,7 @@ import (
 // also beside an error, which says why nothing, or not everything, was done.
 func (c *Cluster) Sweep(ctx context.Context, o Options) (*report.Report, error) {
 	r := newRecorder(report.New(o.Now(), o.DryRun))
-	first := &sweep{cluster: c, options: o, now: o.Now(), report: r}
+	first := &sweep{cluster: c, options: o, began: time.Now(), now: o.Now(), report: r}
 	if err := first.look(ctx); err != nil {
 		return r.Report, r.fail(err)
 	}
@@ -29,8 +30,15 @@ func (c *Cluster) Sweep(ctx context.Context, o Options) (*report.Report, error) 
 		last = first.removeAfterSecondLook(ctx)
 	}
 	last.reportInfrastructure(ctx)
+	var lost *LeaseLostError
+	if errors.As(context.Cause(ctx), &lost) {
+		r.problem(fmt.Sprintf("Lease %s/%s", lost.Lease.Namespace, lost.Lease.Name), lost.Error())
+	}
 	last.conclude()
 	last.tell(ctx, first)
+	if lost != nil {
+		return r.Report, nil // some may be written: a problem, as all that fails then
+	}
 	return r.Report, ctx.Err()
 }
 
@@ -38,8 +46,11 @@ func (c *Cluster) Sweep(ctx context.Context, o Options) (*report.Report, error) 
 type sweep struct {
 	cluster *Cluster
 	options Options
-	now     time.Time
 	report  *recorder
+	// began is when the run began, by the clock here; now is its time by the API
+	// server's once it is timed.
+	began, now time.Time
+	timed      bool
 
 	reading *Reading
 	plan    *engine.Plan
@@ -79,6 +90,7 @@ func (s *sweep) look(ctx context.Context) error {
 		return err
 	}
 	s.reading, s.report.Kinds = reading, reading.kinds()
+	s.keepTime()
 	reading.Snapshot.ServicesUnread = !reading.complete(engine.KindService)
 	if err := reading.missing(); err != nil {
 		return err
@@ -230,7 +242,7 @@ func (s *sweep) removeAfterSecondLook(ctx context.Context) *sweep {
 		s.remove(ctx, s) // which only says what would go
 		return s
 	}
-	second := &sweep{cluster: s.cluster, options: s.options, now: s.now, report: s.report, withoutCertificate: s.withoutCertificate, made: s.made, refused: s.refused}
+	second := &sweep{cluster: s.cluster, options: s.options, began: s.began, now: s.now, timed: s.timed, report: s.report, withoutCertificate: s.withoutCertificate, made: s.made, refused: s.refused}
 	err := second.look(ctx)
 	if err == nil {
 		err = second.stands(ctx)

@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,8 @@ import (
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
-// world is a namespace of the real API server, and a clock for the sweep.
+// world is a namespace of the real API server, and a clock for the sweep and the
+// server.
 type world struct {
 	*clustertest.Env
 	t         *testing.T
@@ -43,7 +45,7 @@ func newWorld(t *testing.T, features ...string) *world {
 	return w
 }
 
-// later moves the clock of the sweep.
+// later moves the clocks of the sweep and of the server.
 func (w *world) later(d time.Duration) { w.now = w.now.Add(d) }
 
 // trySweep runs one sweep.
@@ -54,11 +56,24 @@ func (w *world) trySweep(change ...func(*jobs.Options)) (*report.Report, error) 
 	for _, f := range change {
 		f(&o)
 	}
-	cluster, err := jobs.Connect(w.as(w.config, o))
+	cluster, err := jobs.Connect(clustertest.Wrapped(w.as(w.config, o), dated(w.now)))
 	if err != nil {
 		w.t.Fatal(err)
 	}
 	return cluster.Sweep(w.t.Context(), o)
+}
+
+// dated sets the server's clock, as its answers show it.
+func dated(now time.Time) func(http.RoundTripper) http.RoundTripper {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return transport(func(r *http.Request) (*http.Response, error) {
+			response, err := next.RoundTrip(r)
+			if err == nil && response.Header.Get("Date") != "" {
+				response.Header.Set("Date", now.UTC().Format(http.TimeFormat))
+			}
+			return response, err
+		})
+	}
 }
 
 func (w *world) sweep(change ...func(*jobs.Options)) *report.Report {

@@ -20,17 +20,18 @@ func Sweep(ctx context.Context, request cli.SweepRequest) (*report.Report, error
 		return nil, err
 	}
 	if request.Lease.Name != "" && request.DryRun == report.Write {
-		unlock, err := cluster.Lock(ctx, request.Lease, identity(), request.LockTimeout)
-		var held *jobs.LockHeldError
-		if errors.As(err, &held) {
+		held, unlock, err := cluster.Lock(ctx, request.Lease, identity(), request.LockTimeout)
+		var another *jobs.LockHeldError
+		if errors.As(err, &another) {
 			skipped := report.New(time.Now(), request.DryRun)
-			skipped.Result, skipped.Message = report.Skipped, held.Error()
+			skipped.Result, skipped.Message = report.Skipped, another.Error()
 			return skipped, nil
 		}
 		if err != nil {
 			return nil, err
 		}
 		defer unlock()
+		ctx = held
 	}
 	done, err := cluster.Sweep(ctx, optionsOf(request))
 	if request.FluxEvents != "" {
