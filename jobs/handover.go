@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"context"
+	"errors"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -72,7 +73,7 @@ func (s *sweep) handOver(ctx context.Context, w *objectWriter, resource schema.G
 		})
 	})
 	switch {
-	case apierrors.IsConflict(err):
+	case apierrors.IsConflict(err), isGone(err), errors.Is(err, errNamespaceGone):
 		return nil
 	case err == nil && s.options.DryRun == report.Write:
 		s.report.wrote()

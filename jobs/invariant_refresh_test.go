@@ -61,6 +61,7 @@ func (g *ground) refreshed(before things) {
 		switch {
 		case hits() == 0:
 			g.t.Errorf("%s: the fault struck nothing", d)
+		case kind == clustertest.Status404 && len(got.Notes) == 1 && !fromEdge && isSubset(went, stale): // deleted, as far as anybody knows
 		case fromEdge || got.Result == report.Done || !isSubset(went, stale):
 			g.t.Errorf("%s: removed %q\n%s", d, went, told(got, err))
 		}

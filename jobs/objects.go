@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -35,11 +36,33 @@ func (w *objectWriter) apply(ctx context.Context, resource schema.GroupVersionRe
 	u.SetAPIVersion(resource.GroupVersion().String())
 	_, err := w.cluster.objects.Resource(resource).Namespace(u.GetNamespace()).Apply(ctx, u.GetName(), u,
 		metav1.ApplyOptions{FieldManager: engine.FieldManager, DryRun: w.dryRun})
+	if leavesNamespace(err) {
+		return errNamespaceGone
+	}
 	return err
 }
 
-// errGone says that the object to be removed was gone already.
-var errGone = errors.New("it was gone already")
+// What is deleted between the reading of a cluster and a write is nothing to
+// write, and no error.
+var (
+	// errGone says that the object to be removed was gone already.
+	errGone = errors.New("it was gone already")
+	// errNamespaceGone says that the object to be made has no place any more.
+	errNamespaceGone = errors.New("its namespace is deleted")
+)
+
+// isGone says whether the server knows that there is no such object. One that
+// lost the kind, or something before it that has no such page, knows nothing.
+func isGone(err error) bool {
+	return apierrors.IsNotFound(err) && !apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+}
+
+// leavesNamespace says whether the namespace of an object is gone, or about to.
+func leavesNamespace(err error) bool {
+	var status apierrors.APIStatus
+	ofNamespace := errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces"
+	return isGone(err) && ofNamespace || apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
 
 // remove deletes the very object that was read, if nothing changed it since.
 func (w *objectWriter) remove(ctx context.Context, resource schema.GroupVersionResource, name engine.ObjectName, seen Identity) error {
@@ -48,7 +71,7 @@ func (w *objectWriter) remove(ctx context.Context, resource schema.GroupVersionR
 		Preconditions: &metav1.Preconditions{UID: &seen.UID, ResourceVersion: &seen.ResourceVersion},
 	})
 	switch {
-	case apierrors.IsNotFound(err):
+	case isGone(err):
 		return errGone
 	case apierrors.IsConflict(err):
 		return errChanged

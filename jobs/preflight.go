@@ -224,6 +224,9 @@ func (c *Cluster) adoptable(ctx context.Context, reading *Reading, next *unstruc
 	}
 	resource, _ := reading.resource(engine.KindCertificate)
 	live, err := c.metadata.Resource(resource).Namespace(next.GetNamespace()).Get(ctx, next.GetName(), metav1.GetOptions{})
+	if isGone(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, fmt.Errorf("certificate %s/%s: %w", next.GetNamespace(), next.GetName(), err)
 	}

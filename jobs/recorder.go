@@ -43,6 +43,13 @@ func (r *recorder) problem(object, message string) {
 	}
 }
 
+// note notes what costs nothing and somebody may want to know.
+func (r *recorder) note(text string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.Notes = append(r.Notes, text)
+}
+
 // change notes a change, in place of an earlier one of the same object and
 // listener: the second look knows more.
 func (r *recorder) change(c report.Change) {
@@ -82,6 +89,8 @@ func (r *recorder) object(kind string, name engine.ObjectName, action engine.Act
 	switch {
 	case errors.Is(err, errChanged): // by another sweep, maybe, which has done it then
 		c.Outcome, c.Reason = report.Held, err.Error()+"; the next run looks again"
+	case errors.Is(err, errNamespaceGone):
+		c.Outcome, c.Reason = report.Held, err.Error()
 	case errors.Is(err, errGone):
 		c.Outcome, c.Reason = report.Made, err.Error()
 	case err != nil:

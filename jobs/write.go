@@ -135,7 +135,12 @@ func (s *sweep) note(a *application, out outcome, err error) {
 func (s *sweep) readAgain(ctx context.Context, changed []*parent) []*parent {
 	names := map[string]bool{}
 	for _, p := range changed {
-		if err := s.cluster.refresh(ctx, s.reading, p); err != nil {
+		err := s.cluster.refresh(ctx, s.reading, p)
+		if isGone(err) {
+			s.report.note(p.source.String() + " was deleted since it was read, so nothing of it was written")
+			continue
+		}
+		if err != nil {
 			s.report.problem(p.source.String(), fmt.Sprintf("it changed since it was read, and cannot be read again: %s", serverWords(err)))
 			continue
 		}
