@@ -99,7 +99,7 @@ func deletesNamespace(w *world) {
 func TestGoneBetweenReadAndWrite(t *testing.T) {
 	for name, test := range losses {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newWorld(t, withRedirects)
 			test.given(w)
 			lost := test.lose == nil
 			config := w.config

@@ -12,7 +12,6 @@ import (
 	"github.com/gatewright/gatewright/jobs"
 	"github.com/gatewright/gatewright/jobs/clustertest"
 	"github.com/gatewright/gatewright/jobs/report"
-	"github.com/gatewright/gatewright/postrender/engine"
 )
 
 // holder is a process that sweeps under a short Lease.
@@ -25,7 +24,7 @@ type holder struct {
 
 func (w *world) holder(name string, wrappers ...func(http.RoundTripper) http.RoundTripper) *holder {
 	w.t.Helper()
-	cluster, err := jobs.Connect(clustertest.Wrapped(w.config, wrappers...))
+	cluster, err := jobs.Connect(clustertest.Wrapped(w.as(w.config, w.options), wrappers...))
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -36,7 +35,7 @@ func (w *world) holder(name string, wrappers ...func(http.RoundTripper) http.Rou
 // sweepUnderLease takes the Lease and sweeps.
 func (h *holder) sweepUnderLease() (*report.Report, error) {
 	h.t.Helper()
-	under, unlock, err := h.cluster.Lock(h.t.Context(), engine.ObjectName{Namespace: h.namespace, Name: "sweep"}, h.name, time.Minute)
+	under, unlock, err := h.cluster.Lock(h.t.Context(), h.lease(), h.name, time.Minute)
 	if err != nil {
 		h.t.Error(err)
 		return &report.Report{}, err
@@ -49,14 +48,20 @@ func (h *holder) sweepUnderLease() (*report.Report, error) {
 }
 
 // onLease does something to the Lease by kubectl.
-func onLease(args ...string) func(h *holder) {
+func onLease(args string) func(h *holder) {
 	return func(h *holder) {
-		h.Kubectl(h.t, "", append([]string{"-n", h.namespace}, args...)...)
+		h.kubectlLease(args)
 		select {
 		case <-h.under.Done():
-		case <-time.After(4 * time.Second):
+		case <-time.After(2 * time.Second):
 		}
 	}
+}
+
+func (w *world) kubectlLease(args string) {
+	w.t.Helper()
+	lease := w.lease()
+	w.Kubectl(w.t, "", append([]string{"-n", lease.Namespace}, strings.Fields(strings.Replace(args, "LEASE", lease.Name, 1))...)...)
 }
 
 func isLease(c clustertest.Call) bool    { return c.Resource == "leases" }
@@ -74,11 +79,11 @@ var leaseLosses = map[string]struct {
 			h.t.Errorf("the second: %s", told(r, err))
 		}
 	}, "it could not be renewed in time"},
-	"another holds it":  {false, onLease("patch", "lease", "sweep", "--type=merge", "-p", `{"spec":{"holderIdentity":"other"}}`), "other holds it now"},
-	"nobody holds it":   {false, onLease("patch", "lease", "sweep", "--type=merge", "-p", `{"spec":{"holderIdentity":""}}`), "nobody holds it now"},
-	"it is deleted":     {false, onLease("delete", "lease", "sweep"), "it was deleted"},
-	"it has a label":    {false, onLease("label", "lease", "sweep", "a=b"), ""},
-	"nothing happens":   {false, onLease("get", "lease", "sweep"), ""},
+	"another holds it":  {false, onLease(`patch lease LEASE --type=merge -p {"spec":{"holderIdentity":"other"}}`), "other holds it now"},
+	"nobody holds it":   {false, onLease(`patch lease LEASE --type=merge -p {"spec":{"holderIdentity":""}}`), "nobody holds it now"},
+	"it is deleted":     {false, onLease("delete lease LEASE"), "it was deleted"},
+	"it has a label":    {false, onLease("label lease LEASE a=b --overwrite"), ""},
+	"nothing happens":   {false, onLease("get lease LEASE"), ""},
 	"it cannot be read": {false, func(h *holder) { <-h.under.Done() }, "it could not be renewed in time"},
 }
 
@@ -126,7 +131,7 @@ func TestLeaseLost(t *testing.T) {
 			if err != nil || got.Result != report.Partial || late.Load() > 0 || !strings.Contains(lines(got), "was lost: "+test.lost) {
 				t.Errorf("%d writes without the Lease, %s", late.Load(), told(got, err))
 			}
-			w.Kubectl(t, "", "delete", "lease", "sweep", "-n", w.namespace, "--ignore-not-found")
+			w.kubectlLease("delete lease LEASE --ignore-not-found")
 			if got, err := w.holder("next").sweepUnderLease(); err != nil || got.Result != report.Done {
 				t.Errorf("the next: %s", told(got, err))
 			}
