@@ -202,14 +202,19 @@ func (r *run) noHostnames(route *Route, g *gateway, ref ParentRef) {
 // their dnsNames.
 func (r *run) claimCertificates() {
 	for _, c := range r.snapshot.Certificates {
-		if c.Known || c.ours() || isShimOwner(c.Controller) || c.IsCA {
-			continue
-		}
-		if target, annotated := gatewayOf(c); annotated {
+		if target, claims := c.claims(); claims {
 			r.oddAnnotations(c, target)
 			r.claimCertificate(c, target)
 		}
 	}
+}
+
+// claims says whether a Certificate asks a Gateway for listeners, and which.
+func (c *Certificate) claims() (ObjectName, bool) {
+	if c.Known || c.ours() || isShimOwner(c.Controller) || c.IsCA {
+		return ObjectName{}, false
+	}
+	return gatewayOf(c)
 }
 
 // isShimOwner says whether cert-manager's shims derived the Certificate from
@@ -265,7 +270,7 @@ func distinct(names []string) []string {
 // certificatePort returns the port of the Certificate's annotation, or that of
 // the Gateway's terminate listeners.
 func (r *run) certificatePort(c *Certificate, g *gateway) (int, error) {
-	text := cmp.Or(c.Annotations[AnnotationPort], c.Annotations[aliasListenerPort])
+	text := portAnnotation(c)
 	if text == "" {
 		return g.httpsPort, nil
 	}
@@ -274,6 +279,10 @@ func (r *run) certificatePort(c *Certificate, g *gateway) (int, error) {
 		return 0, fmt.Errorf("the annotation asks for port %q; a port is 1 to 65535", shortened(text))
 	}
 	return port, nil
+}
+
+func portAnnotation(c *Certificate) string {
+	return cmp.Or(c.Annotations[AnnotationPort], c.Annotations[aliasListenerPort])
 }
 
 func (r *run) claimDNSName(cert *Certificate, g *gateway, parent Parent, raw string, port int, portErr error) {

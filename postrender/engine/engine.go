@@ -91,6 +91,8 @@ type run struct {
 	// beside finds them by their namespace too.
 	byLabel map[string][]*gateway
 	beside  map[ObjectName][]*gateway
+	// asks holds what claims each parent, once asked for.
+	asks map[parentKey][]asking
 	// present holds every parent, managed or not, as beside does.
 	present map[ObjectName]bool
 }
@@ -168,7 +170,9 @@ type gateway struct {
 	// givenUp holds those that would stand and are yielded.
 	givenUp   []standing
 	httpsPort int
-	wanted    map[slot]*wanted
+	// autoPort is the one that httpsPort would be if nothing were live.
+	autoPort int
+	wanted   map[slot]*wanted
 	// claims are those that race for a hostname, on all ports.
 	claims map[string][]claim
 	// served holds the claims that standing listeners serve; they may still lose
@@ -307,7 +311,7 @@ func (r *run) readParent(source *Gateway) {
 		return
 	}
 	g.hand, g.ours = r.splitListeners(source)
-	g.httpsPort = g.resolveHTTPSPort()
+	r.resolveHTTPSPort(g)
 	g.entries.from = len(r.verdicts)
 	g.standing = r.standingListeners(g)
 	g.entries.to = len(r.verdicts)
@@ -381,29 +385,6 @@ func (r *run) splitListeners(source *Gateway) (hand, ours []SourceListener) {
 		}
 	}
 	return slices.Clip(hand), ours
-}
-
-// resolveHTTPSPort returns the policy's port, or, for Auto, the one port of the
-// hand-written HTTPS and TLS listeners that end TLS, or 443. A controller that listens on
-// 8443 behind a Service (Traefik) accepts no listener on 443.
-func (g *gateway) resolveHTTPSPort() int {
-	if g.policy.HTTPSPort != 0 {
-		return int(g.policy.HTTPSPort)
-	}
-	port := 0
-	for _, l := range g.hand {
-		if !isTLS(l.Protocol) || l.TLSMode == "Passthrough" || l.Port == port {
-			continue // a port for connections that are handed through tells nothing
-		}
-		if port != 0 {
-			return 443
-		}
-		port = l.Port
-	}
-	if port == 0 && g.host != nil {
-		return g.host.httpsPort
-	}
-	return cmp.Or(port, 443)
 }
 
 func isTLS(protocol string) bool { return protocol == "HTTPS" || protocol == "TLS" }

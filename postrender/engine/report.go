@@ -40,8 +40,12 @@ func (r *run) noClaims(g *gateway) {
 // portGuessed warns of a port that nothing in the Gateway speaks for: a
 // controller that listens on other ports serves nothing on it.
 func (r *run) portGuessed(g *gateway) {
+	if g.httpsPort != g.autoPort {
+		r.find(Warning, CodePortGuessed, &g.Meta, fmt.Sprintf("its listeners stay on port %d, where they are, although httpsPort: Auto would take %d for new ones; set httpsPort to %d to move them, or to %d to say that they are right", g.httpsPort, g.autoPort, g.autoPort, g.httpsPort))
+		return
+	}
 	if g.host != nil || g.policy.HTTPSPort != 0 || g.policy.Certificates == Edge || slices.ContainsFunc(g.hand, func(l SourceListener) bool {
-		return (isTLS(l.Protocol) && l.TLSMode != "Passthrough") || l.Port == 80 || l.Port == 443
+		return endsTLS(&l) || l.Port == 80 || l.Port == 443
 	}) || len(g.hand) == 0 {
 		return
 	}

@@ -41,23 +41,29 @@ func (r *run) standingListeners(g *gateway) []standing {
 // outside the apex: a listener's wildcard spans any depth, so those below it
 // need none. What a hand-written listener answers already is left out.
 func (r *run) apexListeners(g *gateway) []standing {
-	apexes := []string{g.policy.Apex}
-	for _, child := range g.policy.children() {
-		if !covers("*."+g.policy.Apex, child) {
-			apexes = append(apexes, child)
-		}
-	}
 	if name := g.apexCertificate(); g.policy.Certificates == Wildcard && r.isTaken(g, name) {
 		r.nameTaken(g, "Certificate or Secret "+name)
 		return nil
 	}
 	var out []standing
-	for _, apex := range apexes {
-		for _, hostname := range []string{"*." + apex, apex} {
-			l := r.apexListener(g, hostname)
-			if !g.answeredByHand(l) && g.displacedBy(l.Port, hostname) == nil && r.hasPlace(g, l) {
-				out = append(out, standing{Listener: l, attach: true})
-			}
+	for _, hostname := range g.apexHostnames() {
+		l := r.apexListener(g, hostname)
+		if !g.answeredByHand(l) && g.displacedBy(l.Port, hostname) == nil && r.hasPlace(g, l) {
+			out = append(out, standing{Listener: l, attach: true})
+		}
+	}
+	return out
+}
+
+// apexHostnames are those of the listeners of an apex, none in other modes.
+func (g *gateway) apexHostnames() []string {
+	if !isApexMode(g.policy.Certificates) || g.Kind == KindListenerSet {
+		return nil
+	}
+	out := []string{"*." + g.policy.Apex, g.policy.Apex}
+	for _, child := range g.policy.children() {
+		if !covers("*."+g.policy.Apex, child) {
+			out = append(out, "*."+child, child)
 		}
 	}
 	return out

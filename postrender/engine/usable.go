@@ -18,6 +18,9 @@ func (r *run) leaveOutUnusable(g *gateway) {
 			}
 			return unusable
 		})
+		if len(w.certificates)+len(w.routes) == 0 {
+			delete(g.wanted, s) // nobody races for it
+		}
 	}
 }
 

@@ -42,6 +42,9 @@ func newWorld(seed uint64) *world {
 	if w.rand.IntN(3) == 0 {
 		w.past(8)
 	}
+	if w.complete && w.oneIn(3) {
+		w.writtenLater()
+	}
 	if w.complete && w.oneIn(4) {
 		w.yielded = map[string]string{pick(w, "a.example.com", "*.a.example.com", "*.example.com", "x.test"): "2026-01-02T03:00:00Z"}
 	}
@@ -68,6 +71,40 @@ func (w *world) past(more int) {
 			w.objects = append(w.objects, object)
 		}
 	}
+}
+
+// writtenLater adds a hand-written listener to a Gateway that the sweep knows,
+// where it has a place.
+func (w *world) writtenLater() {
+	l := map[string]any{"name": "later", "port": int64(pick(w, 8443, 8443, 9443, 80, 8080)), "protocol": "HTTP"}
+	if port := l["port"].(int64); port == 8443 || port == 9443 {
+		l["protocol"], l["hostname"] = "HTTPS", pick(w, "later.test", "*.b.example.com", "*.example.com")
+		w.tls(l)
+	}
+	name := pick(w, "edge", "inner")
+	for i, object := range w.objects {
+		if object["kind"] != KindGateway || metadata(object)["name"] != name {
+			continue
+		}
+		object = jsonMap(object)
+		list := entries(below(object, "spec"), "listeners")
+		for _, other := range list {
+			if clashOf(l, other) != "" {
+				return
+			}
+		}
+		list = append(list, jsonMap(l))
+		object["spec"] = with(below(object, "spec"), "listeners", toAny(list))
+		w.objects[i] = object
+	}
+}
+
+func toAny(list []map[string]any) []any {
+	out := make([]any, len(list))
+	for i := range list {
+		out[i] = list[i]
+	}
+	return out
 }
 
 func pick[T any](w *world, choices ...T) T { return choices[w.rand.IntN(len(choices))] }
