@@ -167,6 +167,9 @@ type gateway struct {
 	// listener, those of an apex, passthrough listeners.
 	standing    []standing
 	passthrough []standing
+	// keepsPlain says that our plain listener lives and is needed, so that Auto
+	// leaves it whatever is written beside it.
+	keepsPlain bool
 	// givenUp holds those that would stand and are yielded.
 	givenUp   []standing
 	httpsPort int

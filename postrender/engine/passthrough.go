@@ -101,7 +101,7 @@ func (g *gateway) passthroughClash(l Listener) string {
 // plainOn says whether the plain listener may stand on its port.
 func (g *gateway) plainOn() bool {
 	http := g.policy.HTTP
-	return http.Listener == On || (http.Listener == Auto && len(g.hand) == 0)
+	return http.Listener == On || (http.Listener == Auto && (len(g.hand) == 0 || g.keepsPlain))
 }
 
 // handAnswering returns the hand-written passthrough listener that does what a

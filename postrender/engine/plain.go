@@ -7,7 +7,8 @@ import (
 
 // wantsPlain decides whether our plain listener is part of the plan. Auto adds
 // it only to a Gateway without hand-written listeners: opening a port that
-// nobody asked for is not ours to do. Edge serves nothing but its own names.
+// nobody asked for is not ours to do. One that lives it keeps while it is needed,
+// since HTTP-01 challenges come by it. Edge serves nothing but its own names.
 func (r *run) wantsPlain(g *gateway) bool {
 	http := g.policy.HTTP
 	if g.policy.Certificates == Edge || !g.plainOn() || g.handPlain() != nil {
@@ -24,6 +25,26 @@ func (r *run) wantsPlain(g *gateway) bool {
 		}
 	}
 	return true
+}
+
+// needsLivePlain says whether our plain listener lives and something is claimed,
+// of the Gateway or of a ListenerSet of it, whose challenges or redirects it
+// takes.
+func (r *run) needsLivePlain(g *gateway) bool {
+	lives := func(l SourceListener) bool {
+		return l.Name == PlainListenerName && l.Protocol == "HTTP" && l.Port == g.policy.HTTP.Port
+	}
+	if !r.snapshot.Complete || !slices.ContainsFunc(g.ours, lives) {
+		return false
+	}
+	if asked := r.askedHostnames(g); len(asked.auto)+len(asked.exact) > 0 {
+		return true
+	}
+	return slices.ContainsFunc(r.snapshot.ListenerSets, func(source *Gateway) bool {
+		set := &gateway{Gateway: source}
+		return set.hostName() == (ObjectName{g.Namespace, g.Name}) &&
+			slices.ContainsFunc(r.asksOf(set), func(a asking) bool { return len(a.hostnames) > 0 })
+	})
 }
 
 // handPlain returns the hand-written listener that serves plain HTTP on the

@@ -25,6 +25,7 @@ func (r *run) standingListeners(g *gateway) []standing {
 	if !g.policy.managed || g.Kind == KindListenerSet {
 		return nil
 	}
+	g.keepsPlain = r.needsLivePlain(g)
 	g.passthrough = r.passthroughListeners(g)
 	var out []standing
 	if r.wantsPlain(g) {
