@@ -69,5 +69,5 @@ func companionFile(all []outcome) []byte {
 	if out.Len() == 0 {
 		return nil
 	}
-	return append([]byte(companionHead), out.Bytes()...)
+	return append([]byte(companionHead+"\n"), out.Bytes()...)
 }

@@ -57,9 +57,9 @@ func (f *files) changes() []Change {
 	return out
 }
 
-// companionHead begins each companion file, so that only such a file is ever
-// overwritten or removed.
-const companionHead = "# Written by gatewright flux render. Do not edit: what is changed here is lost.\n"
+// companionHead is the first line of each companion file, so that only such a file
+// is ever overwritten or removed.
+const companionHead = "# Written by gatewright flux render. Do not edit: what is changed here is lost."
 
 // companionSuffix is that of companion files.
 const companionSuffix = ".gatewright.yaml"

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	v2 "github.com/fluxcd/helm-controller/api/v2"
+	node "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
 
 	"github.com/gatewright/gatewright/postrender"
@@ -39,6 +40,8 @@ type release struct {
 	path     []any // in the document; empty if it is the whole document
 	// version is that of its API.
 	version string
+	// twice is what is wrong with its document if that has a key twice, or "".
+	twice string
 	// kustomizations are those by which its file is applied, as far as they are
 	// among the files.
 	kustomizations []*kustomization
@@ -82,7 +85,7 @@ func read(all []File, namespace string) (*repository, error) {
 	r := &repository{objects: map[key]*object{}}
 	folders := kustomizations(all)
 	for _, file := range all {
-		if IsCompanion(file.Path) {
+		if isWritten(file.Data) {
 			continue
 		}
 		folder := listing(folders, file.Path)
@@ -134,7 +137,39 @@ func (r *repository) document(text []byte, at place) error {
 		r.unread = append(r.unread, fmt.Sprintf("%s, document %d", at.file, at.document+1))
 		return nil
 	}
-	return r.add(value, at, nil)
+	before := len(r.releases)
+	if err := r.add(value, at, nil); err != nil {
+		return err
+	}
+	for _, hr := range r.releases[before:] {
+		hr.twice = keyTwice(text) // Flux refuses such a document
+	}
+	return nil
+}
+
+// keyTwice says which key of a document stands in a mapping twice, or "".
+func keyTwice(text []byte) string {
+	var root node.Node
+	if node.Unmarshal(text, &root) != nil {
+		return ""
+	}
+	return twiceIn(&root)
+}
+
+func twiceIn(n *node.Node) string {
+	seen := map[string]bool{}
+	for i, child := range n.Content {
+		if n.Kind == node.MappingNode && i%2 == 0 {
+			if seen[child.Value] && child.Kind == node.ScalarNode {
+				return fmt.Sprintf("the key %s stands twice in one mapping, again in line %d", child.Value, child.Line)
+			}
+			seen[child.Value] = true
+		}
+		if found := twiceIn(child); found != "" {
+			return found
+		}
+	}
+	return ""
 }
 
 // add keeps an object, or the items of a List.

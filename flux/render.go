@@ -74,20 +74,11 @@ func Render(ctx context.Context, all []File, options Options) (*Result, error) {
 	if r.repository, err = read(all, options.Namespace); err != nil {
 		return nil, err
 	}
-	var errs []error
-	byFile := map[string][]outcome{}
-	for _, hr := range r.repository.releases {
-		o, err := r.release(ctx, hr)
-		errs = append(errs, err)
-		byFile[hr.file] = append(byFile[hr.file], o)
-	}
-	if err := errors.Join(errs...); err != nil {
+	outcomes, err := r.releases(ctx)
+	if err != nil {
 		return nil, err
 	}
-	for file, outcomes := range byFile {
-		errs = append(errs, r.write(file, outcomes))
-	}
-	if err := errors.Join(errs...); err != nil {
+	if err := r.write(outcomes); err != nil {
 		return nil, err
 	}
 	r.result.Changes = r.files.changes()
@@ -99,6 +90,24 @@ func Render(ctx context.Context, all []File, options Options) (*Result, error) {
 	return &r.result, nil
 }
 
+// releases renders each HelmRelease. If one fails there are no outcomes: what is
+// written is all right, or nothing is.
+func (r *run) releases(ctx context.Context) ([]outcome, error) {
+	var out []outcome
+	var errs []error
+	for _, hr := range r.repository.releases {
+		o, err := r.release(ctx, hr)
+		if err != nil {
+			errs = append(errs, err)
+		}
+		out = append(out, o)
+	}
+	if len(errs) > 0 && len(errs) < len(out) {
+		errs = append(errs, fmt.Errorf("nothing is written, though this is wrong with %d of %d HelmReleases only", len(errs), len(out)))
+	}
+	return out, errors.Join(errs...)
+}
+
 // release renders one HelmRelease: chart, post-renderers, plan, patches.
 func (r *run) release(ctx context.Context, hr *release) (outcome, error) {
 	out := outcome{release: hr}
@@ -107,6 +116,9 @@ func (r *run) release(ctx context.Context, hr *release) (outcome, error) {
 	}
 	if hr.GetReleaseNamespace() == "" || hr.Namespace == "" {
 		return out, hr.fault("its manifest names no namespace", "add --namespace NAMESPACE, or metadata.namespace to the manifest")
+	}
+	if hr.twice != "" {
+		return out, hr.fault("Flux refuses its manifest: "+hr.twice, "take one out")
 	}
 	r.hidden = nil
 	stream, err := r.stream(ctx, hr)

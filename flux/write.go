@@ -2,7 +2,9 @@ package flux
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strings"
@@ -21,15 +23,22 @@ type outcome struct {
 	companions []map[string]any
 }
 
-// write puts the outcomes of the releases of one file into it, and into its
-// companion file.
-func (r *run) write(file string, all []outcome) error {
+// write puts the outcomes into the files of their releases, and into companion
+// files.
+func (r *run) write(all []outcome) error {
+	var errs []error
+	companions := map[string][]outcome{}
 	for _, o := range all {
 		if err := r.writeEntry(o); err != nil {
-			return o.release.fault(err.Error(), "write its spec.postRenderers as a plain list, without aliases and merge keys")
+			errs = append(errs, o.release.fault(err.Error(), "write its spec.postRenderers as a plain list, without aliases and merge keys"))
 		}
+		name := CompanionPath(o.release.file) // one for web.yaml and web.yml
+		companions[name] = append(companions[name], o)
 	}
-	return r.writeCompanion(file, all)
+	for _, name := range slices.Sorted(maps.Keys(companions)) {
+		errs = append(errs, r.writeCompanion(name, companions[name]))
+	}
+	return errors.Join(errs...)
 }
 
 // writeEntry edits spec.postRenderers where it does not say already what it is
@@ -62,21 +71,24 @@ func (r *run) writeEntry(o outcome) error {
 	return nil
 }
 
-// writeCompanion writes the companion file, or takes it away, and has the
-// kustomization of the folder list it.
-func (r *run) writeCompanion(file string, all []outcome) error {
-	name := CompanionPath(file)
+// writeCompanion writes a companion file, or takes it away, and has the
+// kustomizations list it that list the files of its releases.
+func (r *run) writeCompanion(name string, all []outcome) error {
 	was, now := r.files.get(name), companionFile(all)
-	if was != nil && !isWritten(was) && now != nil {
-		return &engine.Error{Object: name, Message: "it has the name of a companion file, and gatewright did not write it", Fix: "give it another name"}
-	}
-	if now == nil && !isWritten(was) {
+	switch {
+	case now == nil && !isWritten(was):
 		return nil
+	case was != nil && !isWritten(was):
+		return &engine.Error{Object: name, Message: "it has the name of a companion file, and gatewright did not write it", Fix: "give it another name"}
+	case bytes.Contains(was, []byte("\r\n")): // a checkout with the line ends of Windows
+		now = bytes.ReplaceAll(now, []byte("\n"), []byte("\r\n"))
 	}
 	r.files.set(name, now)
-	for _, k := range listing(r.folders, file) {
-		if err := r.list(k, file, name, now != nil, all[0].release); err != nil {
-			return err
+	for _, o := range all {
+		for _, k := range listing(r.folders, o.release.file) {
+			if err := r.list(k, o.release.file, name, now != nil, o.release); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -64,7 +64,7 @@ func TestApplyMixed(t *testing.T) {
 		return setItems{at: keyPath{"items", i, "l"}, add: []any{map[string]any{"name": "new"}}}
 	}
 	in := "items:\n- l:\n  - name: a\n  # of a\n- l: [{name: b}]\n- x: 1\n  l: []\n- {l: [ # of d\n  ]}\n- l: [{name: e} # of e\n    ]\n"
-	want := "items:\n- l:\n  - name: a\n  - name: new\n  # of a\n- l: [{name: b}, {\"name\": \"new\"}]\n- x: 1\n  l:\n  - name: new\n- {l: [{\"name\": \"new\"}]}\n- l: [{name: e} # of e\n    , {\"name\": \"new\"}]\n"
+	want := "items:\n- l:\n  - name: a\n  - name: new\n  # of a\n- l: [{name: b}, {\"name\": \"new\"}]\n- x: 1\n  l:\n  - name: new\n- {l: [{\"name\": \"new\"}]}\n- l: [{name: e}, # of e\n    {\"name\": \"new\"}]\n"
 	got, err := apply([]byte(in), add(0), add(1), add(2), add(3), add(4))
 	if diff := cmp.Diff(want, string(got)); diff != "" || err != nil {
 		t.Errorf("unexpected text, error %v (-want +got):\n%s", err, diff)

@@ -16,20 +16,49 @@ func (t *tree) insertFlow(n *yaml.Node, entry string) [][]span {
 		return nil
 	}
 	last := len(bytes.TrimRight(t.text[:closing], " \t\r\n"))
+	end := flowContentEnd(t.text, open, closing)
 	comma, gap := ",", " "
 	if len(n.Content) == 0 {
 		comma, gap = "", ""
-	} else if t.text[last-1] == ',' {
+	} else if t.text[end-1] == ',' {
 		comma = ""
 	}
 	if len(n.Content) > 0 {
 		gap = t.gap(n)
 	}
-	return [][]span{
-		{{last, last, comma + gap + entry}},
-		{{closing, closing, comma + " " + entry}}, // a comment ends the last line
+	switch {
+	case end == last:
+		return [][]span{{{last, last, comma + gap + entry}}}
+	case gap == " ": // a comment ends the last line
+		return [][]span{{{end, end, comma}, {closing, closing, entry}}}
 	}
+	return [][]span{{{end, end, comma}, {last, last, gap + entry}}}
 }
+
+// flowContentEnd returns where the content of a flow collection ends, from its
+// opening bracket: in front of blanks and comments.
+func flowContentEnd(text []byte, open, closing int) int {
+	end := open + 1
+	begins := false // a quote opens a string here, and # a comment
+	for i := open; i < closing; i++ {
+		switch c := text[i]; {
+		case begins && (c == '"' || c == '\''):
+			if past, found := quoteEnd(text, i); found {
+				i = past - 1
+			}
+			end = i + 1
+		case begins && c == '#':
+			i = lineEnd(text, i) - 1
+		case c != ' ' && c != '\t' && c != '\r' && c != '\n':
+			end = i + 1
+		}
+		begins = beginsFlow(text[i])
+	}
+	return end
+}
+
+// beginsFlow tells whether a quote behind a byte opens a string, in flow style.
+func beginsFlow(c byte) bool { return strings.IndexByte("[{,: \t\r\n", c) >= 0 }
 
 // gap returns what stands between two entries of a flow collection: a blank,
 // or a line break and the indentation of the last entry.
@@ -130,7 +159,7 @@ func flowEnd(text []byte, at int) (int, bool) {
 		case begins && c == '#':
 			i = lineEnd(text, i) - 1
 		}
-		begins = bytes.IndexByte([]byte("[{,: \t\r\n"), text[i]) >= 0
+		begins = beginsFlow(text[i])
 	}
 	return 0, false
 }

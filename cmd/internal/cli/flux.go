@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -190,27 +189,6 @@ func (a *app) flux(cmd *cobra.Command, args []string, flags *fluxFlags) (*FluxRe
 		return nil, &exitError{exitRefused, errors.New("nothing is written: --strict takes what is told above for a failure")}
 	}
 	return result, nil
-}
-
-// writeFlux writes the files and lists them.
-func (a *app) writeFlux(changes []FluxChange) error {
-	var out strings.Builder
-	for _, change := range changes {
-		word, err := "changed", error(nil)
-		if change.After == nil {
-			word, err = "removed", os.Remove(change.Path)
-		} else {
-			if change.Before == nil {
-				word = "added"
-			}
-			err = os.WriteFile(change.Path, change.After, 0o644)
-		}
-		if err != nil {
-			return fmt.Errorf("%w; what is listed on stdout is written; run the command again", errors.Join(err, a.print(out.String())))
-		}
-		fmt.Fprintf(&out, "%s %s\n", word, change.Path)
-	}
-	return a.print(out.String())
 }
 
 // showFlux shows what would be written.

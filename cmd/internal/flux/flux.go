@@ -84,7 +84,7 @@ func localChart(path, name string) string {
 		return path
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return filepath.Join(path, name)
+		return filepath.Join(path, filepath.Join("/", name)) // not out of it
 	}
 	return path
 }
