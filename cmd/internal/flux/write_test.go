@@ -1,0 +1,213 @@
+//go:build unix
+
+package flux
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/gatewright/gatewright/cmd/internal/cli"
+)
+
+// webOfGit is a HelmRelease whose chart is on disk.
+var webOfGit = release("  chart: {spec: {chart: allinone, sourceRef: {kind: GitRepository, name: src}}}\n")
+
+// files makes a folder of files.
+func files(t *testing.T, contents map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range contents {
+		file := filepath.Join(dir, name)
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// renderIn runs flux render on a folder; between reading and writing it calls
+// meanwhile.
+func renderIn(t *testing.T, dir string, meanwhile func(*cli.FluxResult)) (output string, exit int) {
+	t.Helper()
+	charts, err := filepath.Abs(filepath.Join(root, "testdata/charts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := cli.Program{Flux: func(ctx context.Context, request cli.FluxRequest) (*cli.FluxResult, error) {
+		result, err := Render(ctx, request)
+		if err == nil {
+			meanwhile(result)
+		}
+		return result, err
+	}}
+	var out bytes.Buffer
+	exit = cli.Main(t.Context(), []string{"flux", "render", dir, "--source", "GitRepository/web/src=" + charts}, strings.NewReader(""), &out, &out, program)
+	return out.String(), exit
+}
+
+func nothingMeanwhile(*cli.FluxResult) {}
+
+// TestLinks keeps a link to a HelmRelease, and does not follow one that stands
+// where a companion file is to be.
+func TestLinks(t *testing.T) {
+	isolate(t)
+	dir := files(t, map[string]string{"base/web.yml": webOfGit})
+	link := filepath.Join(dir, "web.yaml")
+	if err := errors.Join(os.Symlink("base/web.yml", link), os.Chmod(filepath.Join(dir, "base/web.yml"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	output, exit := renderIn(t, link, nothingMeanwhile)
+	info, err := os.Lstat(link)
+	if exit != 0 || err != nil || info.Mode()&os.ModeSymlink == 0 || !bytes.Contains(read(t, filepath.Join(dir, "base/web.yml")), []byte("# gatewright flux render")) {
+		t.Errorf("exit code %d, error %v, the link is %v\n%s", exit, err, info.Mode(), output)
+	}
+	if info, err := os.Stat(link); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("mode %v, error %v", info.Mode(), err)
+	}
+
+	dir, outside := files(t, map[string]string{"web.yaml": webOfGit}), filepath.Join(t.TempDir(), "outside")
+	if err := os.Symlink(outside, filepath.Join(dir, "web.gatewright.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	output, exit = renderIn(t, filepath.Join(dir, "web.yaml"), nothingMeanwhile)
+	if _, err := os.Lstat(outside); !errors.Is(err, os.ErrNotExist) || exit != 1 || !strings.Contains(output, "a link that leads nowhere") {
+		t.Errorf("exit code %d, outside %v\n%s", exit, err, output)
+	}
+}
+
+// TestConcurrentEdits has somebody else edit, add and remove files between reading
+// and writing.
+func TestConcurrentEdits(t *testing.T) {
+	isolate(t)
+	for name, tt := range map[string]struct {
+		edit func(dir string) error
+		want string
+	}{
+		"edited":  {func(dir string) error { return os.WriteFile(filepath.Join(dir, "web.yaml"), []byte("new"), 0o644) }, "web.yaml was changed while it was rendered; run the command again; nothing is written"},
+		"removed": {func(dir string) error { return os.Remove(filepath.Join(dir, "web.yaml")) }, "web.yaml: no such file or directory; run the command again; nothing is written"},
+		"added":   {func(dir string) error { return os.WriteFile(filepath.Join(dir, "web.gatewright.yaml"), nil, 0o644) }, "web.gatewright.yaml is there, and was not when it was read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := files(t, map[string]string{"web.yaml": webOfGit, "other.yaml": strings.Replace(webOfGit, "name: web,", "name: other,", 1)})
+			output, exit := renderIn(t, dir, func(*cli.FluxResult) {
+				if err := tt.edit(dir); err != nil {
+					t.Error(err)
+				}
+			})
+			if exit != 1 || !strings.Contains(output, tt.want) {
+				t.Errorf("exit code %d, want 1 and %q in\n%s", exit, tt.want, output)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "other.gatewright.yaml")); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("another file is written: %v", err)
+			}
+		})
+	}
+}
+
+// TestHalfWritten has the disk refuse the second file.
+func TestHalfWritten(t *testing.T) {
+	isolate(t)
+	dir := files(t, map[string]string{"web.yaml": webOfGit})
+	output, exit := renderIn(t, dir, func(result *cli.FluxResult) {
+		result.Changes[1] = cli.FluxChange{Path: filepath.Join(dir, "none/web.yaml"), After: []byte("a")}
+	})
+	if want := "added " + filepath.Join(dir, "web.gatewright.yaml") + "\n"; exit != 4 || !strings.Contains(output, want) ||
+		!strings.Contains(output, "no such file or directory; what is listed on stdout is written; run the command again") {
+		t.Errorf("exit code %d, want 4 and %q in\n%s", exit, want, output)
+	}
+	if left, err := filepath.Glob(filepath.Join(dir, ".gatewright-*")); err != nil || len(left) > 0 {
+		t.Errorf("left: %v, %v", left, err)
+	}
+}
+
+// TestNoPermission renders as somebody who may read the files and not write them.
+func TestNoPermission(t *testing.T) {
+	isolate(t)
+	charts, err := filepath.Abs(filepath.Join(root, "testdata/charts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := files(t, map[string]string{"web.yaml": webOfGit})
+	if err := errors.Join(os.Chmod(filepath.Join(dir, "web.yaml"), 0o444), os.CopyFS(filepath.Join(dir, "charts"), os.DirFS(charts))); err != nil {
+		t.Fatal(err)
+	}
+	output, exit := asNobody(t, dir, "flux", "render", "web.yaml", "--source", "GitRepository/web/src=charts")
+	if want := "gatewright: open web.yaml: permission denied; make the file writable; nothing is written\n"; exit != 1 || !strings.HasSuffix(output, want) {
+		t.Errorf("exit code %d, want 1 and %q in\n%s", exit, want, output)
+	}
+	if err := os.Chmod(filepath.Join(dir, "web.yaml"), 0o000); err != nil {
+		t.Fatal(err)
+	}
+	output, exit = asNobody(t, dir, "flux", "render", "web.yaml", "--source", "GitRepository/web/src=charts")
+	if exit != 1 || !strings.Contains(output, "open web.yaml: permission denied") {
+		t.Errorf("exit code %d\n%s", exit, output)
+	}
+}
+
+// asNobody runs this program as a user without rights, or as the one who runs the
+// tests, if that is not root.
+func asNobody(t *testing.T, dir string, arguments ...string) (output string, exit int) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(dir, "gatewright")
+	if err := errors.Join(os.WriteFile(program, read(t, self), 0o755), os.Chmod(filepath.Dir(dir), 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(program, arguments...)
+	command.Dir, command.Env = dir, append(os.Environ(), asPostRenderer+"=1")
+	for _, name := range []string{"HELM_CACHE_HOME", "HELM_CONFIG_HOME", "HELM_DATA_HOME", "HOME"} {
+		command.Env = append(command.Env, name+"="+filepath.Join(dir, "home"))
+	}
+	if os.Geteuid() == 0 {
+		command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
+	}
+	out, err := command.CombinedOutput()
+	if exited, is := errors.AsType[*exec.ExitError](err); err != nil && !is {
+		t.Fatal(err)
+	} else if is {
+		exit = exited.ExitCode()
+	}
+	return string(out), exit
+}
+
+// TestOutsideOfASource has a HelmRelease ask for a chart and for values outside of
+// the artifact that Flux would have.
+func TestOutsideOfASource(t *testing.T) {
+	isolate(t)
+	dir := files(t, map[string]string{"values.yaml": "routes: {a: [outside.example.com]}\n"})
+	if err := os.CopyFS(filepath.Join(dir, "inside"), os.DirFS(filepath.Join(root, "testdata/charts/allinone"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("../values.yaml", filepath.Join(dir, "inside/link.yaml")); err != nil {
+		t.Fatal(err)
+	}
+	const chart = "  chart: {spec: {chart: %s, valuesFiles: [%s], sourceRef: {kind: %s, name: src}}}\n"
+	for _, tt := range []struct{ kind, chart, values, want string }{
+		{"GitRepository", "../inside", "values.yaml", "no such file or directory; correct the path of the source"},
+		{"GitRepository", "../../inside", "values.yaml", "no such file or directory; correct the path of the source"},
+		{"HelmRepository", "../inside", "values.yaml", "no such file or directory; correct the path of the source"},
+		{"GitRepository", ".", "../values.yaml", "values file: "},
+		{"GitRepository", ".", "link.yaml", "values file: "},
+		{"GitRepository", "/", "/values.yaml", "added "},
+	} {
+		source := filepath.Join(dir, "inside")
+		if tt.kind == "HelmRepository" {
+			source = filepath.Join(source, "templates")
+		}
+		_, output, _ := command(t, release(fmt.Sprintf(chart, tt.chart, tt.values, tt.kind)), "--source", tt.kind+"/web/src="+source)
+		if !strings.Contains(output, tt.want) || strings.Contains(output, "outside.example.com") {
+			t.Errorf("%v: want %q in\n%s", tt, tt.want, output)
+		}
+	}
+}
