@@ -200,7 +200,10 @@ func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 		case equalObjects(old.Object, l.manifest()):
 			l.Action = Keep
 		case r.keepsCertificate(g, old, l):
-			l.Action, l.object, l.Reason = Keep, old.Object, "the certificate that it is to present is not ready"
+			l.Action, l.object, l.Reason = Keep, l.presenting(old), "the certificate that it is to present is not ready"
+			if !equalObjects(old.Object, l.object) {
+				l.Action, l.Reason = Update, "differs from what was rendered; the certificate that it is to present is not ready"
+			}
 			g.stays[l.Name] = true
 		default:
 			l.Action, l.Reason = Update, "differs from what was rendered"

@@ -65,6 +65,17 @@ func (r *run) keepsCertificate(g *gateway, old SourceListener, l *Listener) bool
 	})
 }
 
+// presenting is the listener as it shall be, but for the certificate, which is
+// that of the live one: whom it admits is not to wait for that.
+func (l *Listener) presenting(old SourceListener) map[string]any {
+	object := l.Object()
+	tls, _ := object["tls"].(map[string]any)
+	if before, ok := old.Object["tls"].(map[string]any); ok && tls != nil {
+		tls["certificateRefs"] = copyOf(before["certificateRefs"])
+	}
+	return object
+}
+
 // isOurs says whether a live listener of the name is ours.
 func (g *gateway) isOurs(name string) bool {
 	return slices.ContainsFunc(g.ours, func(l SourceListener) bool { return l.Name == name })

@@ -92,7 +92,7 @@ func testsOfPackage(t *testing.T) map[string]bool {
 // cluster that was swept, gets the very Certificate that it had, so that the
 // Secret is not issued anew.
 func TestReturningClaim(t *testing.T) {
-	w := &world{objects: parseObjects(t, edge(plain)), complete: true, owned: map[string]bool{}, policies: PolicySources{Flags: issuer()}}
+	w := &world{objects: parseObjects(t, edge(plain)), complete: true, owned: map[string]bool{}, fresh: map[string]bool{}, policies: PolicySources{Flags: issuer()}}
 	claim := parseObjects(t, shop("a.example.com"))[0]
 	made := map[string]bool{}
 	for range 10 {

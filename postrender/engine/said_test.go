@@ -225,3 +225,33 @@ func TestCertificateTemplateFields(t *testing.T) {
 		t.Errorf("Certificate (-want +got):\n%s", diff)
 	}
 }
+
+// TestWaitingListenerObeys: a listener that goes on with its Secret until another
+// is ready obeys the policy in all else, at once: whom it admits is not to wait
+// for a certificate that may never come.
+func TestWaitingListenerObeys(t *testing.T) {
+	name, old := ListenerName("example.com", 443), CertificateName(KindGateway, "edge", "example.com")
+	live := fmt.Sprintf("{name: %s, hostname: example.com, port: 443, protocol: HTTPS, tls: {mode: Terminate, certificateRefs: [{group: '', kind: Secret, name: %s}]}, allowedRoutes: {namespaces: {from: All}}}", name, old)
+	snapshot := &Snapshot{Complete: true}
+	for _, object := range parseObjects(t, "kind: Gateway\nmetadata: {name: edge, namespace: infra}\nspec: {listeners: ["+live+"]}\n") {
+		if err := snapshot.Decode(object, Origin{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	snapshot.Gateways[0].Listeners[0].Owned = true
+	plan, err := Compute(snapshot, PolicySources{Flags: Keys{"issuerRef": map[string]any{"name": "le"}, "certificates": Wildcard, "apex": "example.com", "tlsOptions": map[string]any{"example.com/minimum": "1.3"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(plan.Gateways[0].Listeners, func(l Listener) bool { return l.Name == name })
+	got := plan.Gateways[0].Listeners[i]
+	want := map[string]any{
+		"name": name, "hostname": "example.com", "port": 443.0, "protocol": "HTTPS",
+		"allowedRoutes": map[string]any{"namespaces": map[string]any{"from": "Same"}},
+		"tls": map[string]any{"mode": "Terminate", "options": map[string]any{"example.com/minimum": "1.3"},
+			"certificateRefs": []any{map[string]any{"group": "", "kind": "Secret", "name": old}}},
+	}
+	if diff := cmp.Diff(want, jsonMap(got.Object())); diff != "" || got.Action != Update {
+		t.Errorf("%s of the listener (-want +got):\n%s", got.Action, diff)
+	}
+}

@@ -64,6 +64,7 @@ func (w *world) surroundings() {
 	}
 	if w.complete && w.oneIn(2) {
 		w.holders = map[string]string{"a.example.com": pick(w, "app", "kid"), "x.test": "infra"}
+		w.quotas = map[string]string{ListenerName("a.example.com", 443): pick(w, "app", "infra"), ListenerName("b.example.com", 443): "app"}
 	}
 }
 

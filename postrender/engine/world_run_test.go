@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
 	"slices"
 )
 
@@ -13,7 +14,15 @@ func (w *world) snapshot(objects []map[string]any) *Snapshot {
 			panic(err)
 		}
 	}
+	s.ServicesUnread = w.complete && w.unread
+	for _, c := range s.Certificates {
+		c.Owned, c.Ready = c.Owned || w.owned[c.String()], c.Ready || w.isReady(c.String())
+	}
+	for _, route := range s.Routes {
+		route.Owned = route.Owned || w.owned[route.String()]
+	}
 	for _, g := range slices.Concat(s.Gateways, s.ListenerSets) {
+		g.Quotas = w.quotas
 		g.Holders, g.Yielded = w.holders, w.yielded
 		for i := range g.Listeners {
 			g.Listeners[i].Owned = w.owned[g.String()+" "+g.Listeners[i].Name]
@@ -122,9 +131,21 @@ func (w *world) apply(plan *Plan) []map[string]any {
 	for _, object := range madeBy(plan) {
 		if !present[keyOf(object)] {
 			out = append(out, object)
+			w.owned[keyOf(object)], w.fresh[keyOf(object)] = w.complete, true
 		}
 	}
 	return out
+}
+
+// isReady says whether a Certificate holds a certificate: all of them, none, or
+// some that the seed decides; none that was made only just now.
+func (w *world) isReady(key string) bool {
+	if w.ready < 2 || w.fresh[key] {
+		return w.ready == 1 && !w.fresh[key]
+	}
+	sum := fnv.New32()
+	fmt.Fprint(sum, w.ready, key)
+	return sum.Sum32()%2 == 0
 }
 
 func objectAt(kind string, at Placed) map[string]any {

@@ -17,14 +17,21 @@ type world struct {
 	// our field manager, both by their keys; holders who holds which hostname.
 	known, owned map[string]bool
 	holders      map[string]string
-	yielded      map[string]string // what is given up for a time, on all parents
+	quotas       map[string]string // by listener
+	// unread says that Services were not read; ready which Certificates are, but
+	// for those that are fresh.
+	unread  bool
+	ready   int
+	fresh   map[string]bool
+	yielded map[string]string // what is given up for a time, on all parents
 }
 
 // newWorld makes a world from a seed. Some have a past: what other policies
 // asked for, and claims that are gone since.
 func newWorld(seed uint64) *world {
-	w := &world{rand: rand.New(rand.NewPCG(seed, 1)), known: map[string]bool{}, owned: map[string]bool{}}
+	w := &world{rand: rand.New(rand.NewPCG(seed, 1)), known: map[string]bool{}, owned: map[string]bool{}, fresh: map[string]bool{}}
 	w.complete = w.rand.IntN(2) == 0
+	w.unread, w.ready = w.oneIn(6), w.rand.IntN(6)
 	w.policies.Flags = w.policy()
 	w.surroundings()
 	for _, name := range []string{"edge", "inner"} {
@@ -128,7 +135,7 @@ func (w *world) policy() Keys {
 	mode := keys["certificates"].(string)
 	if isApexMode(mode) || w.oneIn(6) {
 		keys["apex"] = "example.com"
-		keys["childApexes"] = pick(w, nil, []any{"a.example.com"}, []any{"x.test"}, []any{"a.example.com", "x.test"})
+		keys["childApexes"] = pick(w, nil, []any{"a.example.com"}, []any{"x.test"}, []any{"a.example.com", "x.test"}, []any{"x.test", "a.x.test", "X.test", "example.com"})
 	}
 	if mode == ExistingSecret {
 		keys["secretName"] = "wild-tls"
