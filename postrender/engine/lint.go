@@ -23,6 +23,7 @@ func (r *run) lint() {
 		l.lintAllowedListeners(g)
 		l.lintAdmission(g)
 		l.lintNobodyIssues(g)
+		l.lintGivenSecret(g)
 		for i := range l.endpoints[g] {
 			l.lintEndpoint(&l.endpoints[g][i])
 		}
