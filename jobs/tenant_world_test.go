@@ -43,6 +43,7 @@ var tenantKinds = map[string]schema.GroupVersionResource{
 	engine.KindCertificate: certificates, engine.KindListenerSet: listenerSets,
 	engine.KindGrant:  {Group: engine.GatewayGroup, Version: "v1beta1", Resource: "referencegrants"},
 	engine.KindIssuer: {Group: engine.CertManagerGroup, Version: "v1", Resource: "issuers"},
+	engine.KindSecret: {Version: "v1", Resource: "secrets"}, engine.KindService: {Version: "v1", Resource: "services"},
 }
 
 const tenantRights = `
@@ -54,6 +55,7 @@ metadata: {name: tenant}
 rules:
 - {apiGroups: [gateway.networking.k8s.io], resources: [httproutes, grpcroutes, tlsroutes, MORE], verbs: [get, list, create, update, patch, delete]}
 - {apiGroups: [cert-manager.io], resources: [certificates, MORE], verbs: [get, list, create, update, patch, delete]}
+- {apiGroups: [""], resources: [none, MORE], verbs: [get, list, create, update, patch, delete]}
 ---
 apiVersion: rbac.authorization.k8s.io/v1
 kind: RoleBinding
