@@ -1,0 +1,99 @@
+package jobs_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatewright/gatewright/jobs"
+	"github.com/gatewright/gatewright/jobs/report"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// yields gives a hostname of a Gateway or ListenerSet up for an hour.
+func (w *world) yields(parent, hostname string) func(*jobs.Options) {
+	return func(o *jobs.Options) {
+		o.Yields = []jobs.Yield{{Gateway: engine.ObjectName{Namespace: w.namespace, Name: parent}, Hostname: hostname, For: time.Hour}}
+	}
+}
+
+// notYielded is what a report says of yields that do nothing.
+func notYielded(r *report.Report) string {
+	for _, f := range r.Findings {
+		if f.Code == engine.CodeNotYielded {
+			return string(f.Severity) + " " + f.Object + ": " + f.Message
+		}
+	}
+	return ""
+}
+
+func chartListenerSet(listeners ...string) string {
+	return `{apiVersion: gateway.networking.k8s.io/v1, kind: ListenerSet, metadata: {name: more}, spec: {parentRef: {name: edge}, listeners: [` +
+		strings.Join(append([]string{"{name: hand, port: 443, protocol: HTTPS, hostname: hand.example.com, tls: {certificateRefs: [{name: h}]}}"}, listeners...), ", ") + `]}}`
+}
+
+// TestYieldOfAListenerSet: what the preflight says to do for a ListenerSet works,
+// and leaves a Gateway of the same name alone.
+func TestYieldOfAListenerSet(t *testing.T) {
+	w := newWorld(t)
+	w.options.Settle = 0
+	w.apply("me", gatewayOf("edge", "", "")+gatewayOf("more", "", ""))
+	w.apply("helm", chartListenerSet())
+	w.apply("app", routeTo("HTTPRoute", "shop", toMore, "a.example.com, b.example.com", "")+routeTo("HTTPRoute", "twin", "{name: more}", "c.example.com", ""))
+	w.sweep()
+	only(t, w.preflight(chartListenerSet(shopListener)), jobs.CodeWouldBeRefused, "gatewright sweep --yield "+w.namespace+"/more:a.example.com")
+
+	if said := notYielded(w.sweep(w.yields("more", "a.example.com"))); said != "" {
+		t.Errorf("the report says %q", said)
+	}
+	w.sweep() // marks the Certificate
+	w.wantQuiet("edge", "more")
+	if findings := w.preflight(chartListenerSet(shopListener)); len(findings) != 0 {
+		t.Fatal(findings)
+	}
+	w.apply("helm", chartListenerSet(shopListener))
+	w.later(2 * time.Hour)
+	w.sweep()
+	if got := len(listenerObjects(w.get("listenerset", "more"))); got != 3 {
+		t.Errorf("the ListenerSet has %d listeners, want its two and that of b.example.com", got)
+	}
+	w.wantListeners("more", "plain", "more.hand.example.com:443", "c.example.com:443")
+}
+
+// TestYieldOfAStandingListener: one that the policy asks for is given up, too.
+func TestYieldOfAStandingListener(t *testing.T) {
+	w := newWorld(t)
+	w.apply("me", gatewayOf("edge", `passthrough: [{name: pg, port: 5432, hostname: "*.pg.example.com"}]`, ""))
+	w.sweep()
+	w.wantListeners("edge", "plain", "edge.hand.example.com:443", "*.pg.example.com:5432")
+	w.sweep(w.yields("edge", "*.pg.example.com"))
+	w.wantListeners("edge", "plain", "edge.hand.example.com:443")
+	w.wantQuiet("edge")
+	w.later(time.Hour)
+	w.sweep()
+	w.wantListeners("edge", "plain", "edge.hand.example.com:443", "*.pg.example.com:5432")
+}
+
+// TestYieldOfNothing: a yield that gives nothing up is said, and no error.
+func TestYieldOfNothing(t *testing.T) {
+	w := newWorld(t)
+	w.apply("me", gatewayWithPolicy)
+	w.apply("app", route("shop", "a.example.com"))
+	w.sweep()
+	for what, says := range map[[2]string]string{
+		{"edge", "typo.example.com"}: "warning Gateway NS/edge: yielding typo.example.com does nothing: ",
+		{"gone", "a.example.com"}:    "yielding a.example.com does nothing: ",
+	} {
+		r := w.sweep(w.yields(what[0], what[1]))
+		if said := notYielded(r); r.Result != report.Done || !strings.Contains(said, strings.ReplaceAll(says, "NS", w.namespace)) {
+			t.Errorf("%s: %q", what, said)
+		}
+	}
+	w.wantListeners("edge", "http", "a.example.com:443")
+	for range 2 { // the second time it is given up already
+		if said := notYielded(w.sweep(w.yields("edge", "a.example.com"))); said != "" {
+			t.Errorf("the report says %q", said)
+		}
+	}
+	w.wantListeners("edge", "http")
+}
