@@ -253,7 +253,7 @@ spec: {policyName: %[1]s, validationActions: [Deny]}
 		w.Kubectl(w.t, "", "delete", "validatingadmissionpolicybinding/"+name, "validatingadmissionpolicy/"+name)
 	})
 	clustertest.Eventually(w.t, func() error {
-		_, err := w.TryApply("probe", w.namespace, fmt.Sprintf("{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: probe}, spec: {gatewayClassName: x, listeners: [{name: x, hostname: %s, port: 80, protocol: HTTP}]}}", hostname))
+		_, err := w.TryApply("probe", w.namespace, fmt.Sprintf("{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: probe}, spec: {gatewayClassName: x, listeners: [{name: x, hostname: '%s', port: 80, protocol: HTTP}]}}", hostname))
 		if err == nil {
 			w.Kubectl(w.t, "", "delete", "gateway", "probe", "-n", w.namespace)
 			return fmt.Errorf("the admission policy is not in force yet")

@@ -125,7 +125,12 @@ func (r *recorder) parent(a *application, out outcome, refused map[string]string
 		}
 	}
 	for _, name := range a.gone {
-		if l := p.planned(name); l != nil {
+		l := p.planned(name)
+		switch {
+		case l == nil:
+		case slices.Contains(out.stays, name):
+			r.listener(p, l, "it stays, since the server refused what is to take its place", report.Held)
+		default:
 			r.listener(p, l, l.Reason, r.outcome(err, ""))
 		}
 	}

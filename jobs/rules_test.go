@@ -1,0 +1,172 @@
+package jobs_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gatewright/gatewright/jobs/clustertest"
+	"github.com/gatewright/gatewright/jobs/report"
+	"github.com/gatewright/gatewright/postrender/engine"
+)
+
+// changedReason is what the report says of a hostname's listener, as "outcome:
+// reason".
+func changedReason(r *report.Report, hostname string) string {
+	for _, c := range r.Changes {
+		if c.Listener != "" && c.Hostname == hostname {
+			return string(c.Outcome) + ": " + c.Reason
+		}
+	}
+	return ""
+}
+
+// Our redirect pins our plain listener. When the policy asks for neither any
+// more, the redirect goes, and the listener waits as every other does.
+func TestPlainListenerWaitsWithItsRedirect(t *testing.T) {
+	w := newWorld(t, withRedirects)
+	with := func(http string) {
+		w.apply("me", gatewayOf("edge", "http: {listener: "+http+", port: 8080}", ""))
+	}
+	with("true, redirect: true")
+	w.sweep()
+	w.wantListeners("edge", "plain", "edge.hand.example.com:443", engine.PlainListenerName)
+	with("false")
+	for range 3 { // the redirect goes, then nothing pins the listener
+		w.sweep()
+	}
+	if routes := w.Kubectl(t, "", "get", "httproutes", "-n", w.namespace, "-o", "name"); routes != "" {
+		t.Errorf("the redirect is still there: %s", routes)
+	}
+	w.wantListeners("edge", "plain", "edge.hand.example.com:443", engine.PlainListenerName)
+	w.later(24*time.Hour - time.Minute)
+	w.sweep()
+	w.wantListeners("edge", "plain", "edge.hand.example.com:443", engine.PlainListenerName)
+	w.later(time.Minute)
+	w.sweep()
+	w.wantListeners("edge", "plain", "edge.hand.example.com:443")
+}
+
+const asksForPassthrough = `passthrough: [{name: pg, port: 443, hostname: "*.pg.example.com"}, {name: a, port: 443, hostname: a.example.com}]`
+
+// A listener that is to take the place of one of ours is not added while that
+// stays, here because Helm is at work: none of the two would serve.
+func TestAdditionWaitsForItsPlace(t *testing.T) {
+	w := newWorld(t)
+	w.apply("helm", gatewayOf("edge", "", ""))
+	w.apply("app", route("shop", "a.example.com"))
+	w.sweep()
+	w.later(time.Hour)
+	w.apply("helm", gatewayOf("edge", asksForPassthrough, ""))
+	w.options.Settle = 2 * time.Hour
+	got := w.sweep()
+	if says := changedReason(got, "a.example.com"); !strings.HasPrefix(says, "held: helm wrote it") {
+		t.Errorf("the report says %q", says)
+	}
+	if l := w.listener("edge", "a.example.com"); l["protocol"] != "HTTPS" {
+		t.Errorf("a.example.com is served by %v", l)
+	}
+	w.wantListeners("edge", "plain", "edge.hand.example.com:443", "a.example.com:443", "*.pg.example.com:443")
+	w.later(2 * time.Hour)
+	w.sweep()
+	if l := w.listener("edge", "a.example.com"); l["protocol"] != "TLS" {
+		t.Errorf("a.example.com is served by %v", l)
+	}
+	w.wantListeners("edge", "plain", "edge.hand.example.com:443", "a.example.com:443", "*.pg.example.com:443")
+}
+
+// listener is that of a hostname, the last of several.
+func (w *world) listener(gateway, hostname string) map[string]any {
+	w.t.Helper()
+	var found map[string]any
+	for _, l := range listenerObjects(w.get("gateway", gateway)) {
+		if l["hostname"] == hostname {
+			found = l
+		}
+	}
+	return found
+}
+
+// Where the server refuses what is to take its place, a listener stays, and the
+// others make way for theirs.
+func TestRefusedReplacementDisplacesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.apply("me", gatewayOf("edge", "", ""))
+	w.apply("app", route("shop", "a.example.com", "x.pg.example.com"))
+	w.sweep()
+	w.forbid("*.pg.example.com")
+	w.apply("me", gatewayOf("edge", asksForPassthrough, ""))
+	for range 2 {
+		got := w.sweep()
+		if says := changedReason(got, "*.pg.example.com"); !strings.HasPrefix(says, "refused: ") || !strings.Contains(says, "that name is not for you") {
+			t.Errorf("the report says %q", says)
+		}
+		if says := changedReason(got, "x.pg.example.com"); !strings.HasPrefix(says, "held: it stays") {
+			t.Errorf("the report says %q", says)
+		}
+		if a, x := w.listener("edge", "a.example.com"), w.listener("edge", "x.pg.example.com"); a["protocol"] != "TLS" || x["protocol"] != "HTTPS" {
+			t.Errorf("a.example.com is served by %v, x.pg.example.com by %v", a, x)
+		}
+		w.wantListeners("edge", "plain", "edge.hand.example.com:443", "a.example.com:443", "x.pg.example.com:443")
+	}
+}
+
+// A listener without its Certificate would serve nothing, so it waits for that:
+// where the server does not take the Certificate, and where it is planned too
+// late in a run.
+func TestListenerWaitsForItsCertificate(t *testing.T) {
+	w := newWorld(t)
+	narrow := strings.Replace(gatewayWithPolicy, "attach:", "hostnames: {allow: [a.example.com, b.example.com]}, attach:", 1)
+	w.apply("me", narrow)
+	w.apply("app", route("shop", "a.example.com", "b.example.com", "c.example.com"))
+	fault := &clustertest.Fault{Kind: clustertest.Status500, Times: -1, Match: func(c clustertest.Call) bool {
+		return c.Writes() && c.Name == certificateOf("edge", "a.example.com")
+	}}
+	usual := w.config
+	w.config = clustertest.Wrapped(usual, fault.Wrap, func(next http.RoundTripper) http.RoundTripper {
+		return before("gateways", func() { w.apply("me", gatewayWithPolicy) })(next)
+	})
+	got, err := w.trySweep()
+	if err != nil || got.Result != report.Partial || fault.Hits() == 0 {
+		t.Error(told(got, err))
+	}
+	w.wantListeners("edge", "http", "b.example.com:443")
+	w.config = usual
+	w.sweep()
+	w.wantListeners("edge", "http", "a.example.com:443", "b.example.com:443", "c.example.com:443")
+}
+
+// A mark that somebody else wrote, or keeps in place, says nothing of how long a
+// listener has been stale.
+func TestMarksOfSomebodyElse(t *testing.T) {
+	old := `{"version":"v1alpha1","stale":{"` + engine.ListenerName("a.example.com", 443) + `":"2020-01-01T00:00:00Z"}}`
+	for name, write := range map[string]func(*world){
+		"another mark": func(w *world) {
+			w.Kubectl(t, "", "annotate", "gateway", "edge", "-n", w.namespace, "--overwrite", engine.AnnotationState+"="+old)
+		},
+		"the same mark": func(w *world) {
+			state := w.get("gateway", "edge").GetAnnotations()[engine.AnnotationState]
+			w.apply("backup", "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: edge, annotations: {"+engine.AnnotationState+": '"+state+"'}}, spec: {gatewayClassName: test}}")
+			w.later(25 * time.Hour)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.apply("me", gatewayWithPolicy)
+			w.apply("app", route("shop", "a.example.com", "b.example.com"))
+			w.sweep()
+			w.apply("app", route("shop", "b.example.com"))
+			w.sweep()
+			write(w)
+			got, err := w.trySweep()
+			if err != nil {
+				t.Error(told(got, err))
+			}
+			if says := changedReason(got, "a.example.com"); !strings.Contains(says, "so its marks prove nothing") {
+				t.Errorf("the report says %q", says)
+			}
+			w.wantListeners("edge", "http", "a.example.com:443", "b.example.com:443")
+		})
+	}
+}
