@@ -120,6 +120,7 @@ type KindReading struct {
 // alone.
 func (c *Cluster) Read(ctx context.Context, o ReadOptions) (*Reading, error) {
 	all := newReading()
+	all.Snapshot.ReadNamespaces = o.namespaces()
 	done, err := c.readKinds(ctx, kindsOf(o), o, newMemory)
 	if err != nil {
 		return nil, err

@@ -44,6 +44,8 @@ type setup struct {
 	NotReady []string `json:"notReady"`
 	// ServicesUnread says that Services were not read.
 	ServicesUnread bool `json:"servicesUnread"`
+	// ReadNamespaces are the only ones that were read.
+	ReadNamespaces []string `json:"readNamespaces"`
 	// Yield are hostnames to give up, each as NAMESPACE/NAME:HOSTNAME.
 	Yield []string `json:"yield"`
 	// What the sweep remembers of every parent: see [Gateway].
@@ -125,7 +127,7 @@ func parseObjects(t testing.TB, text string) []map[string]any {
 
 func explainPlan(t testing.TB, objects []map[string]any, parts map[string]string, s setup) string {
 	t.Helper()
-	snapshot := &Snapshot{Complete: s.Complete, ServicesUnread: s.ServicesUnread}
+	snapshot := &Snapshot{Complete: s.Complete, ServicesUnread: s.ServicesUnread, ReadNamespaces: s.ReadNamespaces}
 	for _, object := range objects {
 		if err := snapshot.Decode(object, Origin{Namespace: s.Namespace}); err != nil {
 			return "error " + err.Error() + "\n"

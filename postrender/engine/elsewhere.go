@@ -12,6 +12,10 @@ const elsewhere = "the sweep serves it; without the sweep, render both in one re
 // gatewayElsewhere says what becomes of a route whose Gateway is not in the
 // snapshot: a render does not know it, a complete snapshot lacks it.
 func (r *run) gatewayElsewhere(route *Route, parent Parent) {
+	if r.snapshot.unread(parent.Namespace) {
+		r.answerNames(&route.Meta, parent, route.Hostnames, notRead(parent))
+		return
+	}
 	if r.snapshot.Complete {
 		r.answerNames(&route.Meta, parent, route.Hostnames, refuse(ReasonNoMatchingParent, "there is no %s %s%s; correct the parentRef", parent.Kind, placedName(parent.Namespace, parent.Name), but(r.held(parent, distinctParents(route)))))
 		return
@@ -68,6 +72,10 @@ func (r *run) knows(g *gateway, listener string) bool {
 func (r *run) certificateElsewhere(c *Certificate, target ObjectName) {
 	name := placedName(target.Namespace, target.Name)
 	parent := Parent{Kind: KindGateway, Namespace: target.Namespace, Name: target.Name}
+	if r.snapshot.unread(parent.Namespace) {
+		r.answerNames(&c.Meta, parent, c.DNSNames, notRead(parent))
+		return
+	}
 	if r.snapshot.Complete {
 		r.answerNames(&c.Meta, parent, c.DNSNames, refuse(ReasonNoMatchingParent, "there is no Gateway %s%s; correct the annotation", name, but(r.held(parent, nil))))
 		return

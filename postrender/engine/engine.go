@@ -367,7 +367,7 @@ func (r *run) whyFrozen(g *gateway) string {
 	if g.host != nil {
 		return g.host.frozen
 	}
-	return ""
+	return r.hostUnread(g)
 }
 
 // splitListeners tells ours from the others. In a release what was rendered

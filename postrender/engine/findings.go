@@ -29,6 +29,8 @@ const (
 	CodeNoClaims = "NoClaims"
 	// CodeGatewayElsewhere: an object's Gateway is not in the release.
 	CodeGatewayElsewhere = "GatewayElsewhere"
+	// CodeGatewayNotRead: the Gateway of a ListenerSet was not read.
+	CodeGatewayNotRead = "GatewayNotRead"
 	// CodePinned: a route is pinned to a listener of a Gateway elsewhere.
 	CodePinned = "Pinned"
 	// CodeRefused: hostnames that get no listener, with the reason.

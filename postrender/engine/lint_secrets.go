@@ -123,7 +123,7 @@ func (r *linter) lintSecretGrants(e *endpoint) {
 		what := fmt.Sprintf("listener %s names Secret %s", e.name, placedName(secret.Namespace, secret.Name))
 		fix := fmt.Sprintf("add one in namespace %s from %s of namespace %s", secret.Namespace, e.g.Kind, e.g.Namespace)
 		switch {
-		case r.snapshot.Complete:
+		case r.snapshot.Complete && !r.snapshot.unread(secret.Namespace):
 			r.find(Critical, CodeSecretNotGranted, &e.g.Meta, fmt.Sprintf("%s, and no ReferenceGrant lets it read that, so it serves nothing; %s", what, fix))
 		case len(r.grantsIn[secret.Namespace]) > 0:
 			r.find(Warning, CodeSecretNotGranted, &e.g.Meta, fmt.Sprintf("%s, and the ReferenceGrants of namespace %s that are in the input do not let it read that; %s", what, secret.Namespace, fix))

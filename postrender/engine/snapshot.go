@@ -49,6 +49,9 @@ type Snapshot struct {
 	// Complete says that the snapshot holds every object of the cluster. A
 	// post-render sees one release: what it does not see is unknown, never absent.
 	Complete bool
+	// ReadNamespaces are the only ones of which a complete snapshot holds the
+	// objects; without any it holds those of all. What is elsewhere is unknown.
+	ReadNamespaces []string
 
 	yields []yield
 }

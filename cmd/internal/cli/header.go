@@ -38,6 +38,22 @@ func (a *app) readHeaders(manifests []manifest, complete bool) (headers []*engin
 	return headers, isComplete, nil
 }
 
+// onlyNamespaces returns the namespaces that snapshots are limited to, none if
+// one of them is not.
+func onlyNamespaces(headers []*engine.SnapshotHeader) []string {
+	var only []string
+	for _, header := range headers {
+		switch {
+		case header == nil:
+		case len(header.Namespaces) == 0:
+			return nil
+		default:
+			only = append(only, header.Namespaces...)
+		}
+	}
+	return only
+}
+
 // headerOf reads the header of a snapshot, which is its first document; nil if
 // the input is none.
 func headerOf(m manifest) (*engine.SnapshotHeader, error) {

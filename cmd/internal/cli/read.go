@@ -56,7 +56,7 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 	if err != nil {
 		return nil, err
 	}
-	in := &input{policies: policies, snapshot: engine.Snapshot{Complete: isComplete}}
+	in := &input{policies: policies, snapshot: engine.Snapshot{Complete: isComplete, ReadNamespaces: onlyNamespaces(headers)}}
 	services := slices.ContainsFunc(manifests, func(m manifest) bool { return postrender.NeedsServices(m.data) })
 	for i, m := range manifests {
 		live := flags.complete || headers[i] != nil
