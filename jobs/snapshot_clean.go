@@ -18,6 +18,9 @@ func clean(object map[string]any) {
 		cleanKeystores(spec)
 		cleanStatus(object)
 		return
+	case engine.KindGateway, engine.KindListenerSet:
+		cleanListenerStatus(object)
+		return
 	case engine.KindIssuer, engine.KindClusterIssuer:
 		object["spec"] = cleanIssuer(spec)
 	case engine.KindHTTPRoute, engine.KindGRPCRoute, engine.KindTLSRoute:
@@ -53,6 +56,23 @@ func cleanStatus(object map[string]any) {
 	delete(object, "status")
 	if conditions := status["conditions"]; conditions != nil {
 		object["status"] = map[string]any{"conditions": conditions}
+	}
+}
+
+// cleanListenerStatus keeps the conditions of listeners alone: they say which one
+// serves.
+func cleanListenerStatus(object map[string]any) {
+	status, _ := object["status"].(map[string]any)
+	delete(object, "status")
+	list, _ := status["listeners"].([]any)
+	kept := []any{}
+	for _, entry := range list {
+		if l, ok := entry.(map[string]any); ok {
+			kept = append(kept, keepFields(l, "name", "conditions"))
+		}
+	}
+	if len(kept) > 0 {
+		object["status"] = map[string]any{"listeners": kept}
 	}
 }
 

@@ -153,7 +153,7 @@ func equalSnapshots(t *testing.T, want, got *engine.Snapshot) {
 		cmpopts.IgnoreFields(engine.Certificate{}, "Object"), // a file has more of it, which no plan shows
 		cmpopts.IgnoreFields(engine.ReferenceGrant{}, "Object"),
 		cmpopts.IgnoreFields(engine.Route{}, "Object"),
-		cmpopts.IgnoreUnexported(engine.SourceListener{}),
+		cmpopts.IgnoreUnexported(engine.Snapshot{}, engine.SourceListener{}),
 		cmpopts.EquateEmpty(),
 	}
 	if diff := cmp.Diff(want, got, options); diff != "" {

@@ -125,12 +125,13 @@ func (s *Snapshot) addListenerSet(r reader, meta Meta) {
 
 func (r reader) gateway(meta Meta) *Gateway {
 	gateway := &Gateway{Meta: meta}
-	owners := r.owners().listeners
+	owners, statuses := r.owners().listeners, r.listenerStatuses()
 	for _, l := range r.child("spec").children("listeners") {
 		listener := l.listener()
 		if by := owners[listener.Name]; by != nil {
 			listener.Owned, listener.Shared = by.ours, by.applied
 		}
+		listener.Status, gateway.Reports = statuses[listener.Name], len(statuses) > 0
 		gateway.Listeners = append(gateway.Listeners, listener)
 	}
 	return gateway

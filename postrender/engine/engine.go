@@ -163,6 +163,8 @@ type gateway struct {
 	allowed map[string]any
 	// hand holds the listeners that are not ours, ours those that are.
 	hand, ours []SourceListener
+	// byListener finds the live ones, once asked for.
+	byListener map[string]*SourceListener
 	// standing holds those of ours that the policy alone asks for: the plain
 	// listener, those of an apex, passthrough listeners.
 	standing    []standing

@@ -199,14 +199,11 @@ func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 			l.Action, l.known = Add, r.knows(g, l.Name)
 		case equalObjects(old.Object, l.manifest()):
 			l.Action = Keep
-		case r.keepsCertificate(g, old, l):
-			l.Action, l.object, l.Reason = Keep, l.presenting(old), "the certificate that it is to present is not ready"
-			if !equalObjects(old.Object, l.object) {
-				l.Action, l.Reason = Update, "differs from what was rendered; the certificate that it is to present is not ready"
-			}
-			g.stays[l.Name] = true
 		default:
 			l.Action, l.Reason = Update, "differs from what was rendered"
+			if why := r.keepsCertificate(g, old, l, listeners); why != "" {
+				g.goOnPresenting(l, old, why)
+			}
 		}
 	}
 	var gone []Listener

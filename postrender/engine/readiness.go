@@ -53,16 +53,25 @@ func (r *run) ready(g *gateway, l *Listener) bool {
 	return r.readySecrets[ObjectName{cmp.Or(l.secretNamespace, g.Namespace), l.secretName}]
 }
 
-// keepsCertificate says whether a listener of ours that is to change goes on
-// with the Secret that it has: it would present another one, which is not ready.
-func (r *run) keepsCertificate(g *gateway, old SourceListener, l *Listener) bool {
-	if !r.snapshot.Complete || l.Mode != "Terminate" || r.ready(g, l) || len(old.CertificateRefs) == 0 {
-		return false
+// keepsCertificate says why a listener of ours that is to change goes on with the
+// Secret that it has, or "": it would present another one, which is not ready.
+func (r *run) keepsCertificate(g *gateway, old SourceListener, l *Listener, planned []Listener) string {
+	switch {
+	case !r.snapshot.Complete || l.Mode != "Terminate" || len(old.CertificateRefs) == 0 || g.presents(&old, l):
+		return ""
+	case !r.ready(g, l):
+		return "the certificate that it is to present is not ready"
 	}
-	wanted := ObjectName{cmp.Or(l.secretNamespace, g.Namespace), l.secretName}
-	return !slices.ContainsFunc(old.CertificateRefs, func(ref ObjectName) bool {
-		return ObjectName{cmp.Or(ref.Namespace, g.Namespace), ref.Name} == wanted
-	})
+	return r.secretUnproven(g, l, planned)
+}
+
+// goOnPresenting changes all of a listener but for the Secret that it presents.
+func (g *gateway) goOnPresenting(l *Listener, old SourceListener, why string) {
+	l.Action, l.object, l.Reason = Keep, l.presenting(old), why
+	if !equalObjects(old.Object, l.object) {
+		l.Action, l.Reason = Update, "differs from what was rendered; "+why
+	}
+	g.stays[l.Name] = true
 }
 
 // presenting is the listener as it shall be, but for the certificate, which is
@@ -99,11 +108,29 @@ func (r *run) servesUntilReady(g *gateway, old SourceListener, remaining []Liste
 	}
 	for i := range remaining {
 		l := &remaining[i]
-		if l.Mode == "Terminate" && l.Port == old.Port && covers(l.Hostname, old.Hostname) && !r.ready(g, l) {
-			return fmt.Sprintf("the certificate of listener %s is not ready", l.Name)
+		if l.Mode == "Terminate" && covers(l.Hostname, old.Hostname) {
+			if why := r.unproven(g, l); why != "" {
+				return why
+			}
 		}
 	}
-	return ""
+	return g.handUnserved(old)
+}
+
+// handUnserved says why a hand-written listener that serves the claims of a
+// hostname from now on is not seen to serve, or "".
+func (g *gateway) handUnserved(old SourceListener) string {
+	key := old.Hostname
+	if isWildcard(key) {
+		key = ""
+	}
+	first := "" // of several, whatever the order of the routes
+	for _, h := range g.byHand[key] {
+		if why := g.unserved(&h.listener); h.hostname == old.Hostname && why != "" && (first == "" || why < first) {
+			first = why
+		}
+	}
+	return first
 }
 
 // goesAtOnce says whether a listener that nothing claims need not be stale for

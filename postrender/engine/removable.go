@@ -20,7 +20,7 @@ func (r *run) keptBy(g *gateway, old SourceListener, remaining []Listener) strin
 	if len(g.attached) == 0 {
 		return ""
 	}
-	others := g.others(old.Name, remaining)
+	others := r.others(g, old.Name, remaining)
 	first := "" // of several reasons, whatever the order of the routes
 	for _, a := range g.attached {
 		if reason := r.keptByRoute(g, a, old, others); reason != "" && (first == "" || reason < first) {
@@ -53,14 +53,14 @@ func (r *run) keptByRoute(g *gateway, a attachment, old SourceListener, others [
 // alone asks for.
 func (r *Route) servesAny() bool { return len(r.Hostnames) == 0 && !r.RedirectsToHTTPS }
 
-// others returns the listeners that stay when one goes.
-func (g *gateway) others(name string, remaining []Listener) []SourceListener {
-	out := slices.DeleteFunc(g.standAndHand(), func(l SourceListener) bool { return l.Name == name })
+// others returns the listeners that stay, and serve, when one goes.
+func (r *run) others(g *gateway, name string, remaining []Listener) []SourceListener {
+	out := slices.DeleteFunc(g.standAndHand(), func(l SourceListener) bool { return l.Name == name || r.unservedOf(g, l.Name) != "" })
 	if g.policy.HostnameOwnership == OneNamespace {
 		return out
 	}
 	for _, l := range remaining {
-		if len(l.claims) > 0 {
+		if len(l.claims) > 0 && r.unproven(g, &l) == "" {
 			out = append(out, SourceListener{Name: l.Name, Hostname: l.Hostname, Port: l.Port, Protocol: l.Protocol, AllowedFrom: fromAttach})
 		}
 	}

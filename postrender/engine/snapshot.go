@@ -102,6 +102,8 @@ type Gateway struct {
 	// Yielded are the hostnames whose listeners of ours are given up for a time,
 	// so that a chart can bring its own, with that time as messages say it.
 	Yielded map[string]string
+	// Reports says that its status tells of some listener.
+	Reports bool
 }
 
 // SourceListener is a listener that the snapshot's Gateway has.
@@ -122,11 +124,21 @@ type SourceListener struct {
 	// Owned says that our field manager owns the listener, and Shared that another
 	// one applies it too.
 	Owned, Shared bool
+	// Status is what the status of the parent tells of it.
+	Status ListenerStatus
 	// Object is the listener as it was written.
 	Object map[string]any
 
 	admits []string // of a listener of ours that admits namespaces by name
 	lost   string   // why another listener has its place, or ""
+}
+
+// ListenerStatus is what the status of a Gateway or ListenerSet tells of one of
+// its listeners: whether anything, and the condition that says that it does not
+// serve, "" for none.
+type ListenerStatus struct {
+	Told bool
+	Bad  string
 }
 
 // GroupKind names a kind of route.
