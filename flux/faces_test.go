@@ -52,6 +52,50 @@ func TestGatewaysWithoutListeners(t *testing.T) {
 	}
 }
 
+// TestOneNamespace compares post-render and flux where a hostname belongs to one
+// namespace: both know the claims of the release alone, and admit its namespace.
+// The sweep cannot be the same: it knows who else claims the name, and who holds
+// it since when.
+func TestOneNamespace(t *testing.T) {
+	const own = "hostnameOwnership: OneNamespace, attach: {from: All}, "
+	text := strings.Replace(edgeRelease, "issuerRef:", own+"issuerRef:", 1)
+	text = strings.Replace(text, "policy: \""+own, "policy: \"{"+own, 1)
+	text = strings.Replace(text, "ClusterIssuer}\"", "ClusterIssuer}}\"", 1)
+	elsewhere := strings.NewReplacer("{name: shop}", "{name: shop, namespace: team}", "{name: edge}", "{name: edge, namespace: infra}").Replace(route)
+	for name, tt := range map[string]struct {
+		routes []string
+		want   string // the namespace that is admitted, "" if the claims are refused
+	}{
+		"its own":     {[]string{route}, "infra"},
+		"another one": {[]string{elsewhere}, "team"},
+		"two":         {[]string{route, elsewhere}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			documents := append([]string{edge}, tt.routes...)
+			policies, err := new(run).policiesFor(&release{HelmRelease: decoded(t, text)}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rendered, err := (&postrender.Renderer{Options: postrender.Options{Policies: policies, Namespace: "infra"}}).Run(buffer(chart(documents...).Manifests))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, _ := mustRender(t, repo{"edge.yaml": text, "source.yaml": source}, renders(documents...))
+			want, got := face(t, rendered.String()), face(t, applied(t, r, "edge.yaml", "", chart(documents...))+"---\n"+r["edge.gatewright.yaml"])
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("post-render (-), flux (+):\n%s", diff)
+			}
+			admitted := "\"values\":[\"" + tt.want + "\"]"
+			if tt.want == "infra" {
+				admitted = "\"from\":\"Same\""
+			}
+			if listeners := strings.Join(got.Listeners, "\n"); strings.Contains(listeners, "shop.example.com") != (tt.want != "") || tt.want != "" && !strings.Contains(listeners, admitted) {
+				t.Errorf("want %s admitted in\n%s", tt.want, listeners)
+			}
+		})
+	}
+}
+
 func face(t *testing.T, stream string) facetest.Face {
 	t.Helper()
 	f, err := facetest.OfStream([]byte(stream))

@@ -70,6 +70,12 @@ func CompanionPath(file string) string {
 	return strings.TrimSuffix(file, path.Ext(file)) + companionSuffix
 }
 
+// OwnerPaths returns where the HelmReleases of a companion file may be.
+func OwnerPaths(companion string) []string {
+	name := strings.TrimSuffix(companion, companionSuffix)
+	return []string{name + ".yaml", name + ".yml", name + ".json"}
+}
+
 // IsCompanion tells whether a file is a companion file, by its name.
 func IsCompanion(file string) bool { return strings.HasSuffix(file, companionSuffix) }
 

@@ -35,6 +35,11 @@ func (r *run) write(all []outcome) error {
 		name := CompanionPath(o.release.file) // one for web.yaml and web.yml
 		companions[name] = append(companions[name], o)
 	}
+	for name, data := range r.files.before {
+		if isWritten(data) && companions[name] == nil {
+			companions[name] = []outcome{} // its HelmReleases are gone from their file
+		}
+	}
 	for _, name := range slices.Sorted(maps.Keys(companions)) {
 		errs = append(errs, r.writeCompanion(name, companions[name]))
 	}
@@ -78,6 +83,9 @@ func (r *run) writeCompanion(name string, all []outcome) error {
 	switch {
 	case now == nil && !isWritten(was):
 		return nil
+	case now == nil:
+		r.files.set(name, nil)
+		return r.unlist(name)
 	case was != nil && !isWritten(was):
 		return &engine.Error{Object: name, Message: "it has the name of a companion file, and gatewright did not write it", Fix: "give it another name"}
 	case bytes.Contains(was, []byte("\r\n")): // a checkout with the line ends of Windows
@@ -86,7 +94,7 @@ func (r *run) writeCompanion(name string, all []outcome) error {
 	r.files.set(name, now)
 	for _, o := range all {
 		for _, k := range listing(r.folders, o.release.file) {
-			if err := r.list(k, o.release.file, name, now != nil, o.release); err != nil {
+			if err := r.list(k, name, o.release); err != nil {
 				return err
 			}
 		}
@@ -94,24 +102,36 @@ func (r *run) writeCompanion(name string, all []outcome) error {
 	return nil
 }
 
-// list has a kustomization list a companion file, or not.
-func (r *run) list(k *kustomization, file, companion string, wanted bool, hr *release) error {
-	var edit postrender.ListEdit
-	for i := range k.Resources {
-		if k.resource(i) == companion {
-			edit.Remove = append(edit.Remove, i)
+// list has a kustomization that lists the file of a release list its companion
+// file.
+func (r *run) list(k *kustomization, companion string, hr *release) error {
+	switch {
+	case k.lists(companion):
+		return nil
+	case !k.lists(hr.file):
+		r.find(engine.Warning, CodeNotListed, hr, fmt.Sprintf("%s does not list %s, so it does not list %s either; add both to resources, or whatever applies the one must apply the other", k.path, path.Base(hr.file), path.Base(companion)))
+		return nil
+	}
+	return r.editResources(k, postrender.ListEdit{Add: []any{relative(path.Dir(k.path), companion)}})
+}
+
+// unlist takes a companion file out of every kustomization.
+func (r *run) unlist(companion string) error {
+	for _, k := range r.folders {
+		var edit postrender.ListEdit
+		for i := range k.Resources {
+			if k.resource(i) == companion {
+				edit.Remove = append(edit.Remove, i)
+			}
+		}
+		if len(edit.Remove) == 0 {
+			continue
+		}
+		if err := r.editResources(k, edit); err != nil {
+			return err
 		}
 	}
-	switch {
-	case wanted == (len(edit.Remove) > 0):
-		return nil
-	case wanted && !k.lists(file):
-		r.find(engine.Warning, CodeNotListed, hr, fmt.Sprintf("%s does not list %s, so it does not list %s either; add both to resources, or whatever applies the one must apply the other", k.path, path.Base(file), path.Base(companion)))
-		return nil
-	case wanted:
-		edit.Add = []any{relative(path.Dir(k.path), companion)}
-	}
-	return r.editResources(k, edit)
+	return nil
 }
 
 func (r *run) editResources(k *kustomization, edit postrender.ListEdit) error {

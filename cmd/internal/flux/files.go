@@ -19,7 +19,8 @@ type reader struct {
 }
 
 // readFiles reads the files and folders, and of a file also what stands beside it
-// and is written with it: its companion file and its folder's kustomization.
+// and is written with it: its companion file and its folder's kustomization, and of
+// a companion file the HelmReleases that it is for.
 func readFiles(names []string) ([]flux.File, error) {
 	r := &reader{seen: map[string]bool{}}
 	for _, name := range names {
@@ -44,7 +45,13 @@ func (r *reader) file(name string) error {
 		return err
 	}
 	slashed := filepath.ToSlash(name)
-	for _, beside := range append(flux.KustomizationPaths(slashed), flux.CompanionPath(slashed)) {
+	others := flux.KustomizationPaths(slashed)
+	if flux.IsCompanion(slashed) {
+		others = append(others, flux.OwnerPaths(slashed)...)
+	} else {
+		others = append(others, flux.CompanionPath(slashed))
+	}
+	for _, beside := range others {
 		if err := r.read(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
@@ -75,7 +82,7 @@ func isChart(folder string) bool {
 
 func isManifest(name string) bool {
 	extension := path.Ext(name)
-	return extension == ".yaml" || extension == ".yml" || name == "Kustomization"
+	return extension == ".yaml" || extension == ".yml" || extension == ".json" || name == "Kustomization"
 }
 
 func (r *reader) read(name string) error {
