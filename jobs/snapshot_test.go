@@ -119,7 +119,7 @@ func readSnapshot(t testing.TB, file string) (engine.SnapshotHeader, *engine.Sna
 	if err != nil {
 		t.Fatal(err)
 	}
-	snapshot := &engine.Snapshot{Complete: len(header.Missing()) == 0}
+	snapshot := &engine.Snapshot{Complete: len(header.Missing()) == 0, ReadNamespaces: header.Namespaces}
 	if err := stream.AddTo(snapshot); err != nil {
 		t.Fatal(err)
 	}
