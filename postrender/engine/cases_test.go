@@ -42,6 +42,8 @@ type setup struct {
 	// those without a certificate; the others are ours, and ready.
 	Released []string `json:"released"`
 	NotReady []string `json:"notReady"`
+	// Edited are the Certificates that somebody writes to beside us.
+	Edited []string `json:"edited"`
 	// ServicesUnread says that Services were not read.
 	ServicesUnread bool `json:"servicesUnread"`
 	// ReadNamespaces are the only ones that were read.
@@ -146,6 +148,9 @@ func explainPlan(t testing.TB, objects []map[string]any, parts map[string]string
 	}
 	for _, c := range snapshot.Certificates {
 		c.Owned, c.Ready = !slices.Contains(s.Released, c.Name), !slices.Contains(s.NotReady, c.Name)
+		if slices.Contains(s.Edited, c.Name) {
+			c.Owned, c.EditedBy = false, "kubectl-edit"
+		}
 	}
 	for _, text := range s.Yield {
 		parent, hostname, _ := strings.Cut(text, ":")

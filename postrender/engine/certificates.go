@@ -99,7 +99,7 @@ func (r *run) planCertificates() {
 		if old := before[key]; old != nil {
 			c.Action, c.Reason = compareWith(old.Object, c.manifest(), c.Reason)
 			if r.snapshot.Complete && !old.Owned {
-				c.Action, c.Reason = Keep, releases
+				r.leftToOthers(c, old)
 			}
 		}
 		delete(before, key)
@@ -114,6 +114,9 @@ func (r *run) planCertificates() {
 			continue
 		}
 		if r.snapshot.Complete && !old.Owned {
+			if old.EditedBy != "" && inUse[ObjectName{old.Namespace, old.SecretName}] == "" {
+				r.find(Warning, CodeCertificateEdited, &old.Meta, fmt.Sprintf("nothing claims it, and it stays, since field manager %s owns a part of its spec; remove it if nothing needs it", old.EditedBy))
+			}
 			continue
 		}
 		for _, g := range r.beside[ObjectName{old.Namespace, old.Labels[LabelFor]}] {
@@ -133,6 +136,18 @@ func (r *run) planCertificates() {
 
 // releases is the reason to leave an object of a release to it.
 const releases = "it belongs to the release"
+
+// leftToOthers leaves a Certificate to whoever else writes its spec, and says so
+// where it was the sweep's and is not as the policy asks.
+func (r *run) leftToOthers(c *CertificatePlan, old *Certificate) {
+	if c.Action == Update && old.EditedBy != "" {
+		r.find(Warning, CodeCertificateEdited, &old.Meta, fmt.Sprintf("field manager %s owns a part of its spec, so it is left as it is, and is not as the policy asks; put that into certificateTemplate or issuerRef of the policy, or remove the Certificate to have it made anew", old.EditedBy))
+	}
+	c.Action, c.Reason = Keep, releases
+	if old.EditedBy != "" {
+		c.Reason = "field manager " + old.EditedBy + " owns a part of it"
+	}
+}
 
 // isOrphan says whether the Gateway (or ListenerSet) that an object of ours was
 // made for is gone. Only a complete snapshot shows that.

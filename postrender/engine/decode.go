@@ -209,7 +209,7 @@ func redirectsToHTTPS(spec reader) bool {
 }
 
 func (s *Snapshot) addCertificate(r reader, meta Meta) {
-	spec := r.child("spec")
+	spec, owners := r.child("spec"), r.owners()
 	s.Certificates = append(s.Certificates, &Certificate{
 		Meta:        meta,
 		DNSNames:    spec.list("dnsNames"),
@@ -217,7 +217,8 @@ func (s *Snapshot) addCertificate(r reader, meta Meta) {
 		SecretName:  spec.text("secretName"),
 		IsCA:        spec.flag("isCA"),
 		Ready:       r.isReady(),
-		Owned:       r.owners().spec,
+		Owned:       owners.spec,
+		EditedBy:    owners.beside,
 		Object:      r.object,
 	})
 }

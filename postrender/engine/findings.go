@@ -127,6 +127,9 @@ const (
 	CodeCertificateBudget = "CertificateBudget"
 	// CodeKeptAsIs: an error in a Gateway of a cluster keeps all of it as it is.
 	CodeKeptAsIs = "KeptAsIs"
+	// CodeCertificateEdited: somebody else wrote to a Certificate of the sweep, which
+	// leaves it as it is.
+	CodeCertificateEdited = "CertificateEdited"
 	// CodeNotYielded: a hostname is to be yielded, and no listener goes for it.
 	CodeNotYielded = "NotYielded"
 	// CodeTooManyNames: a Certificate has more names than Let's Encrypt takes.

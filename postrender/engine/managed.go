@@ -1,6 +1,9 @@
 package engine
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strings"
+)
 
 // FieldManager is the name under which the sweep applies what it owns. Helm's
 // and Flux's tools that move the fields of other managers match by prefix, and
@@ -12,8 +15,10 @@ const FieldManager = "gatewright"
 type ownership struct {
 	// listeners maps the name of a listener to its owners.
 	listeners map[string]*listenerOwners
-	// spec says that our manager alone owns fields of the spec.
-	spec bool
+	// spec says that our manager alone owns fields of the spec, beside is another
+	// that owns some of them too, and is no release's.
+	spec   bool
+	beside string
 }
 
 type listenerOwners struct {
@@ -24,7 +29,7 @@ type listenerOwners struct {
 // owners reads managedFields, which an object of a file usually lacks.
 func (r reader) owners() ownership {
 	o := ownership{listeners: map[string]*listenerOwners{}}
-	ours, others := false, false
+	ours, others, release := false, false, false
 	for _, entry := range r.child("metadata").children("managedFields") {
 		spec := entry.child("fieldsV1").child("f:spec")
 		if spec.object == nil {
@@ -33,6 +38,10 @@ func (r reader) owners() ownership {
 		apply := entry.text("operation") == "Apply"
 		mine := apply && entry.text("manager") == FieldManager
 		ours, others = ours || mine, others || !mine
+		if name := orNone(entry.text("manager")); !mine && (o.beside == "" || name < o.beside) {
+			o.beside = name
+		}
+		release = release || isRelease(entry.text("manager"))
 		for key := range spec.child("f:listeners").object {
 			if name := listenerKey(key); name != "" {
 				o.note(name, mine, apply)
@@ -40,7 +49,16 @@ func (r reader) owners() ownership {
 		}
 	}
 	o.spec = ours && !others
+	if !ours || release {
+		o.beside = ""
+	}
 	return o
+}
+
+// isRelease says whether a field manager is that of Helm or Flux: what they write
+// belongs to the release.
+func isRelease(manager string) bool {
+	return strings.HasPrefix(manager, "helm") || strings.HasPrefix(manager, "flux") || manager == "kustomize-controller"
 }
 
 func (o *ownership) note(listener string, mine, apply bool) {

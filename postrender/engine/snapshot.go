@@ -186,6 +186,8 @@ type Certificate struct {
 	// Owned says that our field manager alone owns the spec: in a cluster, such a
 	// Certificate is the sweep's own.
 	Owned bool
+	// EditedBy is a field manager that owns fields of the spec beside ours, or "".
+	EditedBy string
 	// Object is the whole manifest.
 	Object map[string]any
 }

@@ -98,15 +98,18 @@ func TestOwnersOfManagedFields(t *testing.T) {
 	for name, test := range map[string]struct {
 		fields []any
 		owned  bool
+		beside string
 	}{
-		"ours alone":       {[]any{entry(FieldManager, "Apply", spec), status}, true},
-		"by update":        {[]any{entry(FieldManager, "Update", spec)}, false},
-		"shared with helm": {[]any{entry(FieldManager, "Apply", spec), entry("helm", "Update", spec)}, false},
-		"nobody":           {nil, false},
+		"ours alone":       {[]any{entry(FieldManager, "Apply", spec), status}, true, ""},
+		"by update":        {[]any{entry(FieldManager, "Update", spec)}, false, ""},
+		"shared with helm": {[]any{entry(FieldManager, "Apply", spec), entry("kubectl", "Update", spec), entry("helm", "Update", spec)}, false, ""},
+		"edited":           {[]any{entry("kubectl", "Update", spec), entry(FieldManager, "Apply", spec), entry("argo", "Apply", spec)}, false, "argo"},
+		"somebody else's":  {[]any{entry("kubectl", "Update", spec)}, false, ""},
+		"nobody":           {nil, false, ""},
 	} {
 		r := reader{problem: new(string), object: map[string]any{"metadata": map[string]any{"managedFields": test.fields}}}
-		if got := r.owners().spec; got != test.owned {
-			t.Errorf("%s: owned %v", name, got)
+		if got := r.owners(); got.spec != test.owned || got.beside != test.beside {
+			t.Errorf("%s: owned %v, beside %q", name, got.spec, got.beside)
 		}
 	}
 }
