@@ -74,7 +74,7 @@ func (r *repository) generate(all []File, k *kustomization, namespace string) {
 		contents[file.Path] = string(file.Data)
 	}
 	add := func(kind string, args types.GeneratorArgs) {
-		data := map[string]any{}
+		data, encrypted := map[string]any{}, false
 		for _, source := range args.FileSources {
 			name, file, named := strings.Cut(source, "=")
 			if !named {
@@ -82,6 +82,7 @@ func (r *repository) generate(all []File, k *kustomization, namespace string) {
 			}
 			if text, found := contents[path.Join(path.Dir(k.path), file)]; found {
 				data[name] = text
+				encrypted = encrypted || isEncrypted(text)
 			}
 		}
 		for _, literal := range args.LiteralSources {
@@ -94,7 +95,11 @@ func (r *repository) generate(all []File, k *kustomization, namespace string) {
 			field = "stringData"
 		}
 		id := key{kind, cmp.Or(k.Namespace, args.Namespace, namespace), args.Name}
-		r.objects[id] = &object{id, k.path, map[string]any{field: data}}
+		value := map[string]any{field: data}
+		if encrypted {
+			value[sopsKey] = true
+		}
+		r.objects[id] = &object{id, k.path, value}
 	}
 	for _, args := range k.ConfigMapGenerator {
 		add(kindConfigMap, args.GeneratorArgs)
@@ -102,4 +107,10 @@ func (r *repository) generate(all []File, k *kustomization, namespace string) {
 	for _, args := range k.SecretGenerator {
 		add(kindSecret, args.GeneratorArgs)
 	}
+}
+
+// isEncrypted tells whether SOPS has encrypted a file of values, which Flux
+// decrypts before it makes a Secret of it.
+func isEncrypted(text string) bool {
+	return strings.Contains(text, "ENC[AES256_GCM,") && strings.Contains(text, sopsKey)
 }

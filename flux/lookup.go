@@ -36,8 +36,11 @@ func (r *run) object(ctx context.Context, id key) (*object, error) {
 	return live.object, live.err
 }
 
+// sopsKey is what SOPS adds to what it encrypts.
+const sopsKey = "sops"
+
 // encrypted tells whether SOPS has encrypted an object.
-func (o *object) encrypted() bool { return o.value["sops"] != nil }
+func (o *object) encrypted() bool { return o.value[sopsKey] != nil }
 
 // absent says that a value is not at hand.
 type absent struct {

@@ -158,3 +158,21 @@ func TestNumbersStay(t *testing.T) {
 		t.Errorf("got %s", number)
 	}
 }
+
+// TestEncryptedFiles has a kustomization make a Secret of a file of values that is
+// still encrypted: what stands there are no values.
+func TestEncryptedFiles(t *testing.T) {
+	for name, text := range map[string]string{
+		"YAML": "host: ENC[AES256_GCM,data:AAAA,iv:BBBB,tag:CCCC,type:str]\nsops:\n    mac: ENC[AES256_GCM,data:DDDD]\n",
+		"JSON": `{"data": "ENC[AES256_GCM,data:AAAA,iv:BBBB,tag:CCCC,type:str]", "sops": {"mac": "x"}}`,
+	} {
+		files := repo{
+			"a/edge.yaml": edgeRelease + "  valuesFrom: [{kind: Secret, name: gen, optional: true}]\n", "source.yaml": source, "a/values.enc.yaml": text,
+			"a/kustomization.yaml": "namespace: infra\nresources: [edge.yaml]\nsecretGenerator:\n- {name: gen, files: [values.yaml=values.enc.yaml]}\n",
+		}
+		_, err := Render(t.Context(), files.files(), renders(edge, route))
+		if err == nil || !strings.Contains(err.Error(), "Secret infra/gen, which valuesFrom names, is encrypted (a/kustomization.yaml); give its manifest as one more FILE (decrypted)") {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+}

@@ -30,6 +30,8 @@ type Release struct {
 	DefaultsRoot string
 	SkipMissing  bool // of Defaults
 	SkipSchema   bool
+	// Indexes keeps indexes of repositories for other releases, if it is not nil.
+	Indexes Indexes
 	Remote
 }
 

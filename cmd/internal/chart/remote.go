@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -60,8 +61,7 @@ func (r *Release) fetch() (*helmchart.Chart, error) {
 	get := func(options ...getter.Option) (getter.Getter, error) {
 		return getter.NewHTTPGetter(append(options, getter.WithTransport(client.Transport.(*http.Transport)), getter.WithTimeout(client.Timeout))...)
 	}
-	getters := getter.Providers{{Schemes: []string{"http", "https"}, New: get}}
-	address, err := repo.FindChartInAuthAndTLSAndPassRepoURL(r.Repo, r.User, r.Password, r.Chart, r.Version, "", "", "", false, r.PassCredentials, getters)
+	address, err := r.address(get)
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +80,54 @@ func (r *Release) fetch() (*helmchart.Chart, error) {
 		return nil, err
 	}
 	return loader.LoadArchive(data)
+}
+
+// address returns where the archive of a chart is, by the index of its repository.
+func (r *Release) address(get getter.Constructor) (string, error) {
+	index, err := r.Indexes.of(r, get)
+	if err != nil {
+		return "", fmt.Errorf("no index of a chart repository at %s: %w", r.Repo, err)
+	}
+	version, err := index.Get(r.Chart, r.Version)
+	if err != nil {
+		return "", fmt.Errorf("version %q of %s is not in repository %s: %w", r.Version, r.Chart, r.Repo, err)
+	}
+	if len(version.URLs) == 0 {
+		return "", fmt.Errorf("repository %s does not say where %s %s is", r.Repo, r.Chart, version.Version)
+	}
+	return repo.ResolveReferenceURL(r.Repo, version.URLs[0])
+}
+
+// Indexes are those of repositories that were downloaded: some hold megabytes, and
+// most releases of a Git repository take their charts from few.
+type Indexes map[string]*repo.IndexFile
+
+// of returns the index of the repository of a release.
+func (all Indexes) of(r *Release, get getter.Constructor) (*repo.IndexFile, error) {
+	id := strings.Join([]string{r.Repo, r.User, r.Password}, "\n")
+	if index := all[id]; index != nil {
+		return index, nil
+	}
+	dir, err := os.MkdirTemp("", "gatewright-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	entry := &repo.Entry{Name: "repository", URL: r.Repo, Username: r.User, Password: r.Password, PassCredentialsAll: r.PassCredentials}
+	repository, err := repo.NewChartRepository(entry, getter.Providers{{Schemes: []string{"http", "https"}, New: get}})
+	if err != nil {
+		return nil, err
+	}
+	repository.CachePath = dir
+	file, err := repository.DownloadIndexFile()
+	if err != nil {
+		return nil, err
+	}
+	index, err := repo.LoadIndexFile(file)
+	if err == nil && all != nil {
+		all[id] = index
+	}
+	return index, err
 }
 
 // pull downloads the chart of a registry that a reference, a tag or a version

@@ -170,6 +170,31 @@ func TestCluster(t *testing.T) {
 	}
 }
 
+// TestClusterCheck reads the cluster to check, too.
+func TestClusterCheck(t *testing.T) {
+	isolate(t)
+	env := clustertest.Start(t)
+	namespace := env.Namespace(t)
+	env.Apply(t, "test", namespace, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: hosts}\ndata: {host: map.example.com}\n")
+	charts, err := filepath.Abs(filepath.Join(root, "testdata/charts"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest := strings.ReplaceAll(webOfGit+"  valuesFrom: [{kind: ConfigMap, name: hosts, valuesKey: host, targetPath: 'routes.shop[0]'}]\n", "namespace: web", "namespace: "+namespace)
+	file := filepath.Join(files(t, map[string]string{"web.yaml": manifest}), "web.yaml")
+	for _, tt := range []struct {
+		verb, want string
+		exit       int
+	}{{"check", "+  - map.example.com", 2}, {"render", "changed ", 0}, {"check", "", 0}} {
+		var out, errs bytes.Buffer
+		exit := cli.Main(t.Context(), []string{"flux", tt.verb, file, "--cluster", "--kubeconfig", env.Kubeconfig, "--source", "GitRepository/" + namespace + "/src=" + charts},
+			strings.NewReader(""), &out, &errs, cli.Program{Flux: Render})
+		if exit != tt.exit || !strings.Contains(out.String(), tt.want) || tt.want == "" && out.Len() > 0 {
+			t.Errorf("%s: exit code %d, want %d and %q in\n%s%s", tt.verb, exit, tt.exit, tt.want, &out, &errs)
+		}
+	}
+}
+
 // TestClusterFlags has no cluster, or one that does not answer.
 func TestClusterFlags(t *testing.T) {
 	isolate(t)

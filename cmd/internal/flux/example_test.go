@@ -145,7 +145,7 @@ func TestExampleSweepHasThePolicy(t *testing.T) {
 	}
 	rendered, err := renderChart(t.Context(), cli.FluxRequest{}, flux.Chart{
 		Path: hr.Spec.Chart.Spec.Chart, ReleaseName: hr.Name, Namespace: hr.Namespace, Values: hr.GetValues(),
-	})
+	}, nil)
 	const events = "- --flux-events=http://notification-controller.flux-system.svc.cluster.local./\n"
 	if err != nil || !bytes.Contains(rendered.Manifests, []byte("kind: CronJob")) || !bytes.Contains(rendered.Manifests, []byte(events)) {
 		t.Errorf("the chart does not take the values: %v\n%s", err, rendered.Manifests)

@@ -160,7 +160,7 @@ func applied(t *testing.T, chart, file string, result *cli.FluxResult) facetest.
 	}
 	rendered, err := renderChart(t.Context(), cli.FluxRequest{}, flux.Chart{
 		Path: filepath.Join(root, "testdata/charts", chart), ReleaseName: facetest.Release, Namespace: facetest.Namespace,
-	})
+	}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

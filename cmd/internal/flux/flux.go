@@ -20,10 +20,13 @@ func Render(ctx context.Context, request cli.FluxRequest) (*cli.FluxResult, erro
 	if err != nil {
 		return nil, err
 	}
+	indexes := chart.Indexes{}
 	options := flux.Options{
 		All: request.All, Namespace: request.Namespace, Sources: map[flux.SourceName]string{},
 		Policies: request.Policies, Snapshot: request.Snapshot, IgnoreMissingValues: request.IgnoreMissingValues,
-		RenderChart: func(ctx context.Context, c flux.Chart) (flux.Rendered, error) { return renderChart(ctx, request, c) },
+		RenderChart: func(ctx context.Context, c flux.Chart) (flux.Rendered, error) {
+			return renderChart(ctx, request, c, indexes)
+		},
 	}
 	for _, text := range request.Sources {
 		name, path, err := flux.ParseSource(text)
@@ -56,13 +59,14 @@ func Render(ctx context.Context, request cli.FluxRequest) (*cli.FluxResult, erro
 }
 
 // renderChart has Helm find and render a chart.
-func renderChart(ctx context.Context, request cli.FluxRequest, c flux.Chart) (flux.Rendered, error) {
+func renderChart(ctx context.Context, request cli.FluxRequest, c flux.Chart, indexes chart.Indexes) (flux.Rendered, error) {
 	release := chart.Release{
 		ChartRequest: cli.ChartRequest{
 			Chart: c.Ref, Repo: c.Repo, Version: c.Version, ReleaseName: c.ReleaseName, Namespace: c.Namespace,
 			KubeVersion: request.KubeVersion, APIVersions: request.APIVersions,
 		},
 		Values: c.Values, Defaults: c.ValuesFiles, DefaultsRoot: c.Root, SkipMissing: c.IgnoreMissingValuesFiles, SkipSchema: c.SkipSchema,
+		Indexes: indexes,
 		Remote: chart.Remote{
 			Tag: c.Tag, Digest: c.Digest, Filter: c.TagFilter, User: c.User, Password: c.Password, PassCredentials: c.PassCredentials,
 			TLS: c.TLS, Proxy: c.Proxy, PlainHTTP: c.PlainHTTP, Unverified: c.Unverified,

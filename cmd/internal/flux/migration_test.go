@@ -112,7 +112,7 @@ spec:
 	if err := yaml.UnmarshalStrict(result.Changes[1].After, &hr); err != nil {
 		t.Fatal(err)
 	}
-	rendered, err := renderChart(t.Context(), cli.FluxRequest{}, flux.Chart{Path: chart, ReleaseName: "web", Namespace: namespace, Values: hr.GetValues()})
+	rendered, err := renderChart(t.Context(), cli.FluxRequest{}, flux.Chart{Path: chart, ReleaseName: "web", Namespace: namespace, Values: hr.GetValues()}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

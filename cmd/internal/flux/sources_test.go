@@ -242,3 +242,25 @@ func TestSourcesThatFail(t *testing.T) {
 		})
 	}
 }
+
+// TestIndexOnce has three HelmReleases of one repository, whose index is downloaded
+// once.
+func TestIndexOnce(t *testing.T) {
+	isolate(t)
+	var charts http.Handler
+	asked := map[string]int{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked[r.URL.Path]++
+		charts.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	charts = chartServer(t, "", "", server.URL)
+	manifests := source("HelmRepository", "{url: "+server.URL+"}")
+	for _, name := range []string{"a", "b", "c"} {
+		manifests += "---\n" + strings.Replace(release(ofRepository("1.1.0")), "name: web,", "name: "+name+",", 1)
+	}
+	_, output, exit := command(t, manifests)
+	if exit != 0 || asked["/index.yaml"] != 1 || asked["/allinone-1.1.0.tgz"] != 3 {
+		t.Errorf("exit code %d, asked for %v\n%s", exit, asked, output)
+	}
+}

@@ -50,7 +50,7 @@ func TestFacesOfTheSweep(t *testing.T) {
 			rendered, err := renderChart(t.Context(), cli.FluxRequest{}, flux.Chart{
 				Path: filepath.Join(root, "testdata/charts", chart), ReleaseName: facetest.Release, Namespace: release,
 				Values: map[string]any{"teamNamespace": team},
-			})
+			}, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

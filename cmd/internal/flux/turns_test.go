@@ -100,7 +100,7 @@ func (w *turns) flux() string {
 	}
 	rendered, err := renderChart(w.t.Context(), w.request(), flux.Chart{
 		Path: filepath.Join(root, "testdata/charts/platform"), ReleaseName: hr.Name, Namespace: hr.Namespace, Values: hr.GetValues(),
-	})
+	}, nil)
 	if err != nil {
 		w.t.Fatal(err)
 	}
