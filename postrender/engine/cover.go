@@ -66,10 +66,22 @@ func (r *run) coveredByWider(g *gateway, c claim, l *SourceListener) {
 	if _, refused := r.refusedByPolicy(g, c); refused {
 		return
 	}
+	if r.snapshot.Complete {
+		g.prepared = append(g.prepared, handClaim{c, *l}) // until it is known who else claims what
+		return
+	}
+	r.prepare(g, c, l, "")
+}
+
+// prepare makes the Certificate of a name that a wider listener answers, unless
+// something keeps it from a listener of its own for ever.
+func (r *run) prepare(g *gateway, c claim, l *SourceListener, never string) {
 	message := fmt.Sprintf("%s is answered by the hand-written listener %s (%s); ", c.hostname, l.Name, orAny(l.Hostname))
 	switch {
 	case isApexMode(g.policy.Certificates):
 		return
+	case never != "":
+		message += "it gets none of its own: " + never
 	case g.policy.writesCertificates() && r.issues(g, c.hostname) && (!isWildcard(c.hostname) || slices.Contains(g.policy.Wildcards, c.hostname)):
 		r.wantCertificate(g, c.hostname, c.object.String())
 		message += "its Certificate is made now, and the sweep gives it a listener of its own once that is ready"

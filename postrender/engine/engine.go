@@ -193,8 +193,10 @@ type gateway struct {
 	claimed    bool // whether anything of the snapshot names the parent
 	attached   []attachment
 	optedOut   bool
-	// waiting are the slots that wait for their certificates behind wider listeners.
-	waiting []slot
+	// waiting are the listeners that wait for their certificates behind wider ones;
+	// prepared the claims that a hand-written one serves until theirs is there.
+	waiting  []waitingListener
+	prepared []handClaim
 	// frozen says why nothing of the parent may be changed, or is "".
 	frozen string
 	// host is the Gateway of a ListenerSet, if the snapshot holds it; barred says

@@ -24,6 +24,7 @@ func (r *run) planParent(g *gateway) {
 		}
 	}
 	listeners = r.keepsOne(g, r.withinLimits(g, r.compare(g, listeners)))
+	r.answerWaiting(g, listeners)
 	g.listeners = listeners
 	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Index: g.Index, Listeners: listeners, Action: Keep,
 		Quota: g.policy.MaxListenersPerNamespace > 0, OneNamespace: g.policy.HostnameOwnership == OneNamespace}
@@ -69,8 +70,7 @@ func (r *run) terminateListener(g *gateway, s slot) (Listener, bool) {
 		return Listener{}, false
 	}
 	if wider := r.waitsBehind(g, &l); wider != nil {
-		g.waiting = append(g.waiting, s)
-		r.turn(g, l.Name, refuse(ReasonPending, "listener %s (%s) answers %s until the Secret %s holds its certificate; then it gets a listener of its own", wider.Name, orAny(wider.Hostname), s.hostname, l.secretName))
+		g.waiting = append(g.waiting, waitingListener{s, l, wider})
 		return Listener{}, false
 	}
 	l.AllowedRoutes = r.allowedRoutes(g)

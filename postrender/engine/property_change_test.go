@@ -44,7 +44,7 @@ func checkSettles(t *testing.T, w *world, objects []map[string]any) {
 	t.Helper()
 	later := *w
 	later.ready, later.fresh = 1, map[string]bool{}
-	for range 4 {
+	for range 6 {
 		later.objects, later.fresh = objects, map[string]bool{}
 		plan, err := later.compute(objects)
 		if err != nil {

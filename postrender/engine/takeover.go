@@ -27,15 +27,11 @@ func (r *run) takesOver(g *gateway, s slot) (answer, bool) {
 	}
 	losers := g.losers(s)
 	for _, h := range losers { // the smallest, so that the order of the input does not matter
-		if h.parent.SectionName != "" || r.attaches(g, h.object) == no {
-			return refuse(ReasonHostnameConflict, "listener %s serves %s to %s, which a listener of its own would take it from without admitting that route; widen attach in the policy, or drop the hostname from one of them",
-				h.listener.Name, s.hostname, h.object), true
+		owner := r.ownerOf(g, s)
+		if a, refused := r.takenFrom(g, s, h, owner); refused {
+			return a, true
 		}
-		switch r.ownedBy(g, s, h.object) {
-		case no:
-			return refuse(ReasonHostnameConflict, "listener %s serves %s to %s, which a listener of its own, for one namespace, would take it from; drop the hostname from one of them",
-				h.listener.Name, s.hostname, h.object), true
-		case unknown:
+		if g.policy.HostnameOwnership == OneNamespace && sameNamespace(owner, h.object.Namespace) == unknown {
 			r.errs = append(r.errs, r.needNamespace(h.object, fmt.Sprintf("whether a listener for %s, which belongs to one namespace, would admit it depends on the namespace of the release", s.hostname)))
 		}
 	}
@@ -47,14 +43,28 @@ func (r *run) takesOver(g *gateway, s slot) (answer, bool) {
 	return answer{}, false
 }
 
-// ownedBy says whether the listener of a slot, which is for one namespace where
-// the policy says so, is for that of an object.
-func (r *run) ownedBy(g *gateway, s slot, object *Meta) tri {
+// takenFrom refuses a slot whose listener would not admit a route that is served
+// by a wider one now. The listener is for the owner alone, where the policy gives
+// a hostname to one namespace.
+func (r *run) takenFrom(g *gateway, s slot, h handClaim, owner string) (answer, bool) {
+	switch {
+	case h.parent.SectionName != "" || r.attaches(g, h.object) == no:
+		return refuse(ReasonHostnameConflict, "listener %s serves %s to %s, which a listener of its own would take it from without admitting that route; widen attach in the policy, or drop the hostname from one of them",
+			h.listener.Name, s.hostname, h.object), true
+	case g.policy.HostnameOwnership == OneNamespace && sameNamespace(owner, h.object.Namespace) == no:
+		return refuse(ReasonHostnameConflict, "listener %s serves %s to %s, which a listener of its own, for one namespace, would take it from; drop the hostname from one of them",
+			h.listener.Name, s.hostname, h.object), true
+	}
+	return answer{}, false
+}
+
+// ownerOf returns the namespace that the listener of a slot is for.
+func (r *run) ownerOf(g *gateway, s slot) string {
 	if g.policy.HostnameOwnership != OneNamespace {
-		return yes
+		return ""
 	}
 	owner, _ := g.holder(s.hostname, r.rivals(g, s.hostname))
-	return sameNamespace(owner, object.Namespace)
+	return owner
 }
 
 // losers returns the claims that wider hand-written listeners serve for the
