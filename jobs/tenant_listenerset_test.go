@@ -2,9 +2,12 @@ package jobs_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gatewright/gatewright/jobs/report"
 	"github.com/gatewright/gatewright/postrender/engine"
@@ -109,5 +112,32 @@ func TestTenantsListenerSetBreaksAlone(t *testing.T) {
 		if c.Kubectl(t, "", "get", "listenerset", fmt.Sprintf("broken-%d", i), "-n", c.tenant, "-o", "jsonpath={.spec.listeners[0].name}") != "own" {
 			t.Errorf("broken-%d has lost its listener", i)
 		}
+	}
+}
+
+// A ListenerSet of the victim's is a parent as the Gateway is: a tenant gets
+// there what it may have on the Gateway, and takes nothing of the victim's.
+func TestTenantOnTheVictimsListenerSet(t *testing.T) {
+	c := newTenancy(t, fence+", "+oneOwner+", maxListenersPerNamespace: 2")
+	c.Apply(t, "victim", c.victim, c.named(setOf("theirs", "", strings.ReplaceAll(harmless, "own.t", "own.v"))+toSet("set", "theirs", "set.v.example.com")))
+	c.sweep()
+	const onTheirs = "{group: gateway.networking.k8s.io, kind: ListenerSet, name: theirs, namespace: VICTIM}"
+	c.run([]attack{
+		{"the victim's hostname of the set", routeTo("HTTPRoute", "set", onTheirs, "set.v.example.com", ""), nil, map[string]string{"set.v.example.com": engine.ReasonNotAllowed}},
+		{"the victim's hostname of the Gateway", routeTo("HTTPRoute", "shop", onTheirs, "shop.v.example.com", ""), nil, map[string]string{"shop.v.example.com": engine.ReasonNotAllowed}},
+		{"the listener that the victim wrote", routeTo("HTTPRoute", "own", strings.Replace(onTheirs, "}", ", sectionName: own}", 1), "own.v.example.com", ""), nil, map[string]string{"own.v.example.com": engine.ReasonNotAllowed}},
+		{"more than its quota", routeTo("HTTPRoute", "more", onTheirs, "a.t.example.com, b.t.example.com, c.t.example.com", ""), nil, map[string]string{"c.t.example.com": engine.ReasonTooMany}},
+	})
+	var names []string
+	set, err := c.Dynamic.Resource(listenerSets).Namespace(c.victim).Get(t.Context(), "theirs", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range listenerObjects(set) {
+		names = append(names, l["hostname"].(string))
+	}
+	slices.Sort(names)
+	if want := "a.t.example.com b.t.example.com own.v.example.com set.v.example.com"; strings.Join(names, " ") != want {
+		t.Errorf("the set has %q, want %s", names, want)
 	}
 }
