@@ -2,7 +2,6 @@ package flux
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -64,7 +63,7 @@ func tellable(ref v2.ValuesReference, err error) error {
 func mergeRef(result, own map[string]any, ref v2.ValuesReference, text string) (map[string]any, error) {
 	if ref.TargetPath == "" {
 		values := map[string]any{}
-		if err := yaml.Unmarshal([]byte(text), &values, useNumber); err != nil {
+		if err := yaml.Unmarshal([]byte(text), &values); err != nil {
 			return nil, err
 		}
 		return merge(result, values), nil
@@ -78,12 +77,6 @@ func mergeRef(result, own map[string]any, ref v2.ValuesReference, text string) (
 		return result, strvals.ParseIntoString(ref.TargetPath+"="+strings.Trim(text, `'"`), result)
 	}
 	return result, strvals.ParseInto(ref.TargetPath+"="+text, result)
-}
-
-// useNumber keeps numbers as they are written, as Helm does in files of values.
-func useNumber(d *json.Decoder) *json.Decoder {
-	d.UseNumber()
-	return d
 }
 
 // literal escapes what --set would read as syntax.

@@ -3,7 +3,6 @@ package flux
 import (
 	"context"
 	"encoding/base64"
-	"fmt"
 	"strings"
 	"testing"
 
@@ -145,17 +144,18 @@ func TestValuesThatAreThere(t *testing.T) {
 	}
 }
 
-// TestNumbersStay has a number that a float would change.
-func TestNumbersStay(t *testing.T) {
-	manifests := source + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: infra}\ndata: {values.yaml: 'number: 9007199254740993'}\n"
+// TestNumbersAreHelms has numbers that Helm reads as floats, in all places, so that
+// a template prints 1e+06 for one.
+func TestNumbersAreHelms(t *testing.T) {
+	manifests := source + "---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: v, namespace: infra}\ndata: {values.yaml: 'number: 1000000'}\n"
 	var got map[string]any
-	mustRender(t, repo{"edge.yaml": edgeRelease + "  valuesFrom: [{kind: ConfigMap, name: v}]\n", "source.yaml": manifests}, Options{
+	mustRender(t, repo{"edge.yaml": edgeRelease + "  values: {own: 1000000}\n  valuesFrom: [{kind: ConfigMap, name: v}]\n", "source.yaml": manifests}, Options{
 		RenderChart: func(_ context.Context, c Chart) (Rendered, error) {
 			got = c.Values
 			return Rendered{}, nil
 		}})
-	if number := fmt.Sprint(got["number"]); number != "9007199254740993" {
-		t.Errorf("got %s", number)
+	if diff := cmp.Diff(map[string]any{"number": 1e6, "own": 1e6}, got); diff != "" {
+		t.Error(diff)
 	}
 }
 
