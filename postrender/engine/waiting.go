@@ -25,6 +25,9 @@ func (r *run) answerWaiting(g *gateway, listeners []Listener) {
 	}
 	never := map[string]string{} // by hostname
 	all := slices.Clone(listeners)
+	for i := range all {
+		all[i].known = true // it has its place, whoever waits
+	}
 	for _, w := range g.waiting {
 		w.listener.Action = Add
 		all = append(all, w.listener)
@@ -90,6 +93,9 @@ func (r *run) nextListener(g *gateway, s slot, claims []claim) (l Listener, neve
 		return l, a.message
 	}
 	if a, refused := g.filledElsewhere(s); refused {
+		return l, a.message
+	}
+	if a, refused := g.clash(s, claims[0]); refused {
 		return l, a.message
 	}
 	prepared := claims

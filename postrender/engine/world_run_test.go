@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
+	"strings"
 )
 
 func (w *world) snapshot(objects []map[string]any) *Snapshot {
@@ -23,12 +25,24 @@ func (w *world) snapshot(objects []map[string]any) *Snapshot {
 	}
 	for _, g := range slices.Concat(s.Gateways, s.ListenerSets) {
 		g.Quotas = w.quotas
-		g.Holders, g.Yielded = w.holders, w.yielded
+		g.Holders, g.Yielded = w.holdersOf(g), w.yielded
 		for i := range g.Listeners {
 			g.Listeners[i].Owned = w.owned[g.String()+" "+g.Listeners[i].Name]
 		}
 	}
 	return s
+}
+
+// holdersOf is what a sweep remembers of who holds the hostnames of a parent.
+func (w *world) holdersOf(g *Gateway) map[string]string {
+	holders := map[string]string{}
+	maps.Copy(holders, w.holders)
+	for key, namespace := range w.held {
+		if hostname, of := strings.CutPrefix(key, g.String()+" "); of {
+			holders[hostname] = namespace
+		}
+	}
+	return holders
 }
 
 func (w *world) compute(objects []map[string]any) (*Plan, error) {
@@ -166,6 +180,9 @@ func (w *world) applyParent(plan *Plan, object map[string]any) map[string]any {
 	for _, l := range planned.Listeners {
 		if w.complete {
 			w.owned[key+l.Name] = l.Action != Remove
+		}
+		if w.complete && w.held != nil && l.Action != Remove && l.Holder != "" {
+			w.held[key+l.Hostname] = l.Holder
 		}
 	}
 	list := []any{}

@@ -17,6 +17,7 @@ type world struct {
 	// our field manager, both by their keys; holders who holds which hostname.
 	known, owned map[string]bool
 	holders      map[string]string
+	held         map[string]string // by parent and hostname: who came to hold it
 	quotas       map[string]string // by listener
 	// unread says that Services were not read; ready which Certificates are, but
 	// for those that are fresh.
@@ -29,7 +30,7 @@ type world struct {
 // newWorld makes a world from a seed. Some have a past: what other policies
 // asked for, and claims that are gone since.
 func newWorld(seed uint64) *world {
-	w := &world{rand: rand.New(rand.NewPCG(seed, 1)), known: map[string]bool{}, owned: map[string]bool{}, fresh: map[string]bool{}}
+	w := &world{rand: rand.New(rand.NewPCG(seed, 1)), known: map[string]bool{}, owned: map[string]bool{}, fresh: map[string]bool{}, held: map[string]string{}}
 	w.complete = w.rand.IntN(2) == 0
 	w.unread, w.ready = w.oneIn(6), w.rand.IntN(6)
 	w.policies.Flags = w.policy()
