@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -37,9 +38,17 @@ func (c *Cluster) discover(ctx context.Context, kinds []kind) map[string]served 
 		wanted[k.group] = append(wanted[k.group], k.kind)
 	}
 	found := map[string]served{}
+	var mutex sync.Mutex
+	var all sync.WaitGroup // so that a server that does not answer is waited for once
 	for group, kinds := range wanted {
-		found[group] = c.discoverGroup(ctx, group, kinds)
+		all.Go(func() {
+			one := c.discoverGroup(ctx, group, kinds)
+			mutex.Lock()
+			defer mutex.Unlock()
+			found[group] = one
+		})
 	}
+	all.Wait()
 	return found
 }
 

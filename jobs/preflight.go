@@ -41,7 +41,7 @@ func (c *Cluster) Preflight(ctx context.Context, objects []map[string]any, relea
 	if err != nil {
 		return nil, err
 	}
-	if err := reading.missing(); err != nil {
+	if err := c.missing(reading); err != nil {
 		return nil, err
 	}
 	var findings []engine.Finding

@@ -1,23 +1,28 @@
 package jobs
 
 import (
+	"errors"
 	"fmt"
 	"slices"
-	"strings"
 )
 
-// missing joins the errors of the kinds that the engine needs.
-func (r *Reading) missing() error {
-	var problems []string
+// missing says why kinds that the engine needs are not whole.
+func (c *Cluster) missing(r *Reading) error {
+	var errs []error
 	for _, k := range r.Kinds {
 		if k.Needed && !k.Complete {
-			problems = append(problems, k.Err.Error())
+			errs = append(errs, k.Err)
 		}
 	}
-	if len(problems) == 0 {
+	causes := c.causes(errs)
+	switch len(causes) {
+	case 0:
 		return nil
+	case 1:
+		return fmt.Errorf("the cluster could not be read whole, so nothing is written: %w", causes[0])
 	}
-	return fmt.Errorf("the cluster could not be read whole, so nothing is written: %s", strings.Join(problems, "; "))
+	head := fmt.Errorf("the cluster could not be read whole, so nothing is written; %d things stand in the way:", len(causes))
+	return errors.Join(append([]error{head}, causes...)...)
 }
 
 // kind returns how the reading of a kind went, or nil if it was not asked for.
@@ -27,6 +32,17 @@ func (r *Reading) kind(name string) *KindReading {
 		return nil
 	}
 	return &r.Kinds[i]
+}
+
+// fix says what to do for a kind that was not read whole, behind a semicolon, or is
+// "".
+func (r *Reading) fix(name string) string {
+	if k := r.kind(name); k != nil {
+		if failed, is := errors.AsType[*readError](k.Err); is {
+			return "; " + failed.fix
+		}
+	}
+	return ""
 }
 
 func (r *Reading) serves(kind string) bool {

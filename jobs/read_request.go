@@ -145,10 +145,13 @@ func decodingError(err error) error {
 	return err
 }
 
+// errLate is an answer that takes longer than we wait.
+var errLate = errors.New("no whole answer")
+
 // late says of an error that it is our own patience that ended.
 func (c *Cluster) late(ctx context.Context, err error) error {
 	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return fmt.Errorf("no whole answer within %v", c.timeout)
+		return fmt.Errorf("%w within %v", errLate, c.timeout)
 	}
 	if failed, ok := errors.AsType[*url.Error](err); ok {
 		return failed.Err // the path is told by whoever asked

@@ -121,7 +121,7 @@ func (s *sweep) secretMentions() mentions {
 func (s *sweep) unseenSecretUser(secret engine.ObjectName) string {
 	for _, k := range []struct{ kind, plural string }{{kindIngress, "Ingresses"}, {engine.KindIssuer, "Issuers"}, {engine.KindClusterIssuer, "ClusterIssuers"}} {
 		if !s.reading.complete(k.kind) {
-			return k.plural + " " + unreadable + ", and one may name the Secret"
+			return k.plural + " " + unreadable + ", and one may name the Secret" + s.reading.fix(k.kind)
 		}
 	}
 	return s.unseenUser(secret)

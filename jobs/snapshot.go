@@ -35,7 +35,7 @@ func (c *Cluster) WriteSnapshot(ctx context.Context, w io.Writer, o ReadOptions,
 		}
 	}
 	if len(failed) > 0 && !partial {
-		return kinds, errors.Join(failed...)
+		return kinds, errors.Join(c.causes(failed)...)
 	}
 	return kinds, writeSpools(w, o.namespaces(), results)
 }

@@ -92,7 +92,7 @@ func (s *sweep) look(ctx context.Context) error {
 	s.reading, s.report.Kinds = reading, reading.kinds()
 	s.keepTime()
 	reading.Snapshot.ServicesUnread = !reading.complete(engine.KindService)
-	if err := reading.missing(); err != nil {
+	if err := s.cluster.missing(reading); err != nil {
 		return err
 	}
 	for _, kind := range []string{engine.KindHTTPRoute, engine.KindCertificate} {

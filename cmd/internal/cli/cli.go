@@ -112,6 +112,7 @@ Without a command, and with manifests piped in, it is a post-renderer.`,
 	root.SetErr(a.stderr)
 	root.AddCommand(a.postRenderCommand(), a.planCommand(), a.explainCommand(), a.sweepCommand(), a.snapshotCommand(), a.fluxCommand(), a.versionCommand(), policyTopic())
 	root.SetHelpCommand(helpCommand())
+	root.SetFlagErrorFunc(suggestFlag)
 	a.foldHelp(root)
 	root.InitDefaultCompletionCmd()
 	for _, cmd := range root.Commands() {
@@ -129,12 +130,7 @@ func (a *app) noSuchCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	message := fmt.Sprintf("unknown command %q", args[0])
-	cmd.SuggestionsMinimumDistance = 2
-	if similar := cmd.SuggestionsFor(args[0]); len(similar) > 0 {
-		message += ", did you mean " + strings.Join(similar, " or ") + "?"
-	}
-	return fmt.Errorf("%s", message)
+	return fmt.Errorf("unknown command %q%s", args[0], nearest(args[0], "", commandNames(cmd)))
 }
 
 // noArguments refuses arguments and says where they belong.
@@ -154,7 +150,7 @@ func helpCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, args []string) error {
 			topic, rest, err := cmd.Root().Find(args)
 			if err != nil || len(rest) > 0 {
-				return &usageError{cmd.Root().CommandPath(), fmt.Errorf("no help for %q%s", strings.Join(args, " "), codeHint(args))}
+				return &usageError{cmd.Root().CommandPath(), fmt.Errorf("no help for %q%s", strings.Join(args, " "), topicHint(cmd.Root(), args))}
 			}
 			topic.InitDefaultHelpFlag()
 			return topic.Help()
@@ -162,11 +158,14 @@ func helpCommand() *cobra.Command {
 	}
 }
 
-// codeHint says where codes of findings and verdicts are explained. Commands and
-// topics have small letters.
-func codeHint(args []string) string {
-	if len(args) != 1 || args[0] == strings.ToLower(args[0]) {
+// topicHint says which topic is meant, or where codes of findings and verdicts are
+// explained. Commands and topics have small letters.
+func topicHint(root *cobra.Command, args []string) string {
+	if len(args) != 1 {
 		return ""
+	}
+	if args[0] == strings.ToLower(args[0]) {
+		return nearest(args[0], "", commandNames(root))
 	}
 	return "; findings and verdicts are explained in postrender/README.md"
 }

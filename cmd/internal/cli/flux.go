@@ -163,8 +163,8 @@ func (a *app) flux(cmd *cobra.Command, args []string, flags *fluxFlags) (*FluxRe
 	}
 	request := flags.request
 	request.Files = args
-	if connection := request.Connection; !request.Cluster && connection != (Connection{}) {
-		return nil, &usageError{cmd.CommandPath(), errors.New("--kubeconfig and --context need --cluster, without which no cluster is asked")}
+	if err := request.Connection.check(cmd, request.Cluster); err != nil {
+		return nil, err
 	}
 	var err error
 	if request.Policies, err = flags.policy.sources(); err != nil {
@@ -186,7 +186,7 @@ func (a *app) flux(cmd *cobra.Command, args []string, flags *fluxFlags) (*FluxRe
 		all.Verdicts = append(all.Verdicts, plan.Verdicts...)
 	}
 	if flags.strict.objections(all) != nil {
-		return nil, &exitError{exitRefused, errors.New("nothing is written: --strict takes what is told above for a failure")}
+		return nil, &exitError{exitRefused, fmt.Errorf("%w; nothing is written", flags.strict.verdict(all))}
 	}
 	return result, nil
 }

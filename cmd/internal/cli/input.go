@@ -45,11 +45,15 @@ func (i *inputFlags) register(cmd *cobra.Command) {
 		"look at the cluster; beside manifests, also ask it by dry run whether it would take their Gateways, and say what blocks them")
 	i.connection.register(cmd)
 	i.chart.register(cmd)
+	cmd.Flags().Lookup("release").Usage = "`NAME` of the release: in messages, and what the chart of --chart sees (default there release-name)"
 }
 
 // read collects the inputs in the order given.
 func (i *inputFlags) read(ctx context.Context, a *app, cmd *cobra.Command) ([]manifest, error) {
 	if err := i.chart.check(cmd); err != nil {
+		return nil, err
+	}
+	if err := i.connection.check(cmd, i.cluster); err != nil {
 		return nil, err
 	}
 	if i.alone() {

@@ -104,8 +104,8 @@ func (f *planFlags) check(cmd *cobra.Command) error {
 		return &usageError{cmd.CommandPath(), fmt.Errorf("unknown format %q for --output, want one of %s",
 			f.output, strings.Join(outputFormats(), ", "))}
 	}
-	if f.input.cluster && !f.input.alone() && f.release.namespace == "" {
-		return &usageError{cmd.CommandPath(), errors.New("--cluster beside manifests needs --namespace, that of the release")}
+	if f.input.cluster && !f.input.alone() && (f.release.namespace == "" || f.release.release == "") {
+		return &usageError{cmd.CommandPath(), errors.New("--cluster beside manifests asks as their release does: give its --namespace and --release")}
 	}
 	if f.diff && f.output != "table" && f.output != "markdown" {
 		return &usageError{cmd.CommandPath(), fmt.Errorf("--diff has no place in -o %s", f.output)}
@@ -138,11 +138,11 @@ func (f *planFlags) print(plan *engine.Plan, in *input, l look) ([]byte, error) 
 }
 
 // outcome is the exit code that the plan asks for. What is refused and found is
-// told by the plan itself.
+// told by the plan itself, which may be in a file.
 func (f *planFlags) outcome(plan *engine.Plan) error {
 	switch {
 	case f.strict.objections(plan) != nil:
-		return &exitError{code: exitRefused}
+		return &exitError{exitRefused, f.strict.verdict(plan)}
 	case f.detailed && plan.Changes():
 		return &exitError{code: exitChanges}
 	default:

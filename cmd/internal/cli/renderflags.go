@@ -25,7 +25,7 @@ func (r *releaseFlags) register(cmd *cobra.Command) {
 	r.policy.register(cmd)
 	fs.StringVarP(&r.namespace, "namespace", "n", os.Getenv("HELM_NAMESPACE"),
 		"`NAMESPACE` of the release, which Helm does not tell (default $HELM_NAMESPACE)")
-	fs.StringVar(&r.release, "release", "", "`NAME` of the release")
+	fs.StringVar(&r.release, "release", "", "`NAME` of the release, for messages")
 	fs.StringVar(&r.snapshot, "snapshot", "",
 		"`FILE` with objects of the cluster (gatewright snapshot, kubectl get -o yaml), which add knowledge and no claims")
 	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,8 @@ const (
 func (s *strictness) register(cmd *cobra.Command) {
 	*s = strictNot
 	fs := cmd.Flags()
-	fs.Var(s, "strict", "exit code 3 if there are `WHAT`: refusals of claims, or =findings of any kind")
+	// The empty name leaves the value that it has by itself.
+	fs.Var(s, "strict", "exit code 3 if a claim is refused; --strict=findings``: or if anything is found")
 	fs.Lookup("strict").NoOptDefVal = string(strictRefusals)
 	fs.Lookup("strict").DefValue = ""
 	complete(cmd, "strict", []string{string(strictRefusals), string(strictFindings)})
@@ -71,4 +73,27 @@ func (s strictness) objections(plan *engine.Plan) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// verdict says in one line what the objections are to.
+func (s strictness) verdict(plan *engine.Plan) error {
+	flag, parts := "--strict", []string(nil)
+	if refused := plan.Refused(); len(refused) > 0 {
+		var names []string
+		for _, v := range refused {
+			names = append(names, fmt.Sprintf("%s (%s)", anyHostname(v.Hostname), claimant(v)))
+		}
+		parts = append(parts, count(len(refused), "refused claim")+": "+strings.Join(names, ", "))
+	}
+	if s == strictFindings {
+		flag = "--strict=findings"
+		var codes []string
+		for _, f := range tellable(plan.Findings) {
+			codes = append(codes, strings.TrimSuffix(fmt.Sprintf("%s (%s)", f.Code, f.Object), " ()"))
+		}
+		if len(codes) > 0 {
+			parts = append(parts, count(len(codes), "finding")+": "+strings.Join(codes, ", "))
+		}
+	}
+	return fmt.Errorf("%s fails on %s", flag, strings.Join(parts, "; "))
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/url"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +53,7 @@ type sweepFlags struct {
 	allowed     []string
 	yields      []string
 	yieldFor    time.Duration
-	dryRun      string
+	dryRun      dryRun
 	lease       string
 	output      string
 	report      string
@@ -76,12 +75,17 @@ removes, after a second full read and plan.
 It manages the Gateways that carry the annotation gatewright.dev/policy or
 gatewright.dev/rendered, or that the policy file matches. It changes and removes
 only what it made. What cannot be read whole is unknown, never absent: then
-nothing is removed.`,
+nothing is written.`,
 		Example: `  gatewright sweep --dry-run
   gatewright sweep --policy policy.yaml --gateway infra/edge
   gatewright sweep --yield infra/edge:shop.example.com
   gatewright sweep -o json --report report.json`,
-		Args: noArguments("name Gateways by --gateway NAMESPACE/NAME"),
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 && flags.dryRun != "" && isDryRun(args[0]) {
+				return fmt.Errorf("unexpected argument %q: write --dry-run=%s", args[0], args[0])
+			}
+			return noArguments("name Gateways by --gateway NAMESPACE/NAME")(cmd, args)
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.sweep(cmd, &flags) },
 	}
 	flags.register(cmd)
@@ -96,18 +100,19 @@ func (f *sweepFlags) register(cmd *cobra.Command) {
 	fs.StringSliceVar(&r.Namespaces, "namespaces", nil, "read these `NAMESPACES` only (commas); nothing is removed that others may use")
 	fs.StringSliceVar(&f.allowed, "allowed-issuers", nil, "issuers that Certificates may name, `KIND/NAME` with * for any (commas); without it all")
 	fs.BoolVar(&r.Services, "services", false, "read the names of Services too, for policies with withdraw: Served")
-	fs.DurationVar(&r.Grace, "grace", sweepGrace, "how long a listener or Certificate is stale before it goes; 0 needs --yes")
-	fs.DurationVar(&r.Settle, "settle", 10*time.Minute, "remove nothing from a Gateway that Helm or Flux wrote in this time")
+	fs.DurationVar(&r.Grace, "grace", sweepGrace, "how long (`DURATION`) a listener or Certificate is stale before it goes; 0 needs --yes")
+	fs.DurationVar(&r.Settle, "settle", 10*time.Minute, "remove nothing from a Gateway that Helm or Flux wrote in this `DURATION`")
 	fs.IntVar(&r.MaxRemovals, "max-removals", 0, "let `N` listeners of a Gateway go in this run; without it at most 3, or 20 %")
 	fs.StringArrayVar(&f.yields, "yield", nil, "give up our listener of `NAMESPACE/GATEWAY:HOSTNAME` at once and for a time, so that a chart can bring its own (repeatable)")
-	fs.DurationVar(&f.yieldFor, "yield-for", time.Hour, "for how long --yield gives up")
-	fs.StringVar(&f.dryRun, "dry-run", "", "write nothing: client plans only, server asks the API server as well")
+	fs.DurationVar(&f.yieldFor, "yield-for", time.Hour, "for which `DURATION` --yield gives up")
+	// The empty name leaves the value that it has by itself.
+	fs.Var(&f.dryRun, "dry-run", "write nothing, plan only; --dry-run=server``: ask the API server as well")
 	fs.Lookup("dry-run").NoOptDefVal = string(report.DryRunClient)
 	fs.BoolVar(&r.Events, "events", false, "write Events on the Gateways and routes that something happens to")
-	fs.BoolVar(&r.Infrastructure, "infrastructure", false, "report Deployments, Services and ServiceAccounts whose Gateway is gone")
+	fs.BoolVar(&r.Infrastructure, "infrastructure", false, "report Deployments, Services and ServiceAccounts whose Gateway is gone, and subjects of ClusterRoleBindings that are")
 	fs.StringVar(&r.FluxEvents, "flux-events", "", "tell Flux's notification-controller at this `URL` of what happens to Gateways of HelmReleases")
 	fs.StringVar(&f.lease, "lease", "", "Lease `NAMESPACE/NAME` that keeps two sweeps apart")
-	fs.DurationVar(&r.LockTimeout, "lock-timeout", 2*time.Minute, "how long to wait for the Lease before doing nothing")
+	fs.DurationVar(&r.LockTimeout, "lock-timeout", 2*time.Minute, "for which `DURATION` to wait for the Lease before doing nothing")
 	fs.StringVarP(&f.output, "output", "o", "table", "`FORMAT`: table or json")
 	fs.StringVar(&f.report, "report", "", "write the report as JSON to this `FILE` too")
 	fs.StringVar(&f.termination, "termination-log", "", "write a short report to this `FILE`, for Kubernetes")
@@ -125,8 +130,6 @@ func (f *sweepFlags) check(cmd *cobra.Command) error {
 	r := &f.request
 	r.DryRun = report.DryRun(f.dryRun)
 	switch {
-	case !slices.Contains([]report.DryRun{report.Write, report.DryRunClient, report.DryRunServer}, r.DryRun):
-		return wrong("unknown --dry-run=%s, want client or server", f.dryRun)
 	case f.output != "table" && f.output != "json":
 		return wrong("unknown format %q for --output, want table or json", f.output)
 	case r.Grace < 0 || r.Settle < 0 || r.MaxRemovals < 0 || f.yieldFor <= 0:

@@ -2,6 +2,8 @@ package cluster
 
 import (
 	"fmt"
+	"os"
+	"strings"
 
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -29,10 +31,29 @@ func Config(connection cli.Connection) (*rest.Config, error) {
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: connection.Context}
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
 	if clientcmd.IsEmptyConfig(err) {
-		return nil, fmt.Errorf("no cluster is known: give --kubeconfig, or set KUBECONFIG")
+		return nil, noCluster()
 	}
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w; correct --kubeconfig (or KUBECONFIG) and --context", err)
 	}
 	return config, nil
+}
+
+// noCluster says why no cluster is known. A file of KUBECONFIG that does not exist
+// is passed over, as kubectl does, and so it is what is wrong.
+func noCluster() error {
+	files := os.Getenv(clientcmd.RecommendedConfigPathEnvVar)
+	if files == "" {
+		return fmt.Errorf("no cluster is known: give --kubeconfig, or set KUBECONFIG")
+	}
+	var absent []string
+	for _, file := range strings.Split(files, string(os.PathListSeparator)) {
+		if _, err := os.Stat(file); file != "" && os.IsNotExist(err) {
+			absent = append(absent, file)
+		}
+	}
+	if len(absent) == 0 {
+		return fmt.Errorf("no cluster is known: KUBECONFIG=%s names none; correct it, or give --kubeconfig", files)
+	}
+	return fmt.Errorf("no cluster is known: KUBECONFIG names %s, which does not exist; correct it, or give --kubeconfig", strings.Join(absent, " and "))
 }

@@ -66,6 +66,8 @@ func TestConnect(t *testing.T) {
 		{name: "several in KUBECONFIG", connection: cli.Connection{Context: "given"}, env: env + string(os.PathListSeparator) + given, want: "given"},
 		{name: "home", home: home, want: "home"},
 		{name: "none", says: "no cluster is known: give --kubeconfig, or set KUBECONFIG"},
+		{name: "KUBECONFIG that is not there", env: "nope.kc", says: "no cluster is known: KUBECONFIG names nope.kc, which does not exist; correct it"},
+		{name: "KUBECONFIG that is empty", env: os.DevNull, says: "no cluster is known: KUBECONFIG=" + os.DevNull + " names none; correct it"},
 		{name: "no such context", connection: cli.Connection{Kubeconfig: given, Context: "x"}, says: `context "x" does not exist; correct`},
 		{name: "no such file", connection: cli.Connection{Kubeconfig: home + "/x"}, says: "no such file or directory; correct"},
 	}
