@@ -43,7 +43,7 @@ func TestEachRightIsToldOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(c.missing(reading).Error(), "\n")
-	if len(lines) < 3 || !strings.HasSuffix(lines[0], "things stand in the way:") {
+	if len(lines) < 3 || !strings.HasSuffix(lines[0], "things stand in the way") {
 		t.Errorf("%q, want a head and a line for each", lines)
 	}
 	seen := map[string]bool{}

@@ -21,7 +21,7 @@ func (c *Cluster) missing(r *Reading) error {
 	case 1:
 		return fmt.Errorf("the cluster could not be read whole, so nothing is written: %w", causes[0])
 	}
-	head := fmt.Errorf("the cluster could not be read whole, so nothing is written; %d things stand in the way:", len(causes))
+	head := fmt.Errorf("the cluster could not be read whole, so nothing is written; %d things stand in the way", len(causes))
 	return errors.Join(append([]error{head}, causes...)...)
 }
 
