@@ -32,6 +32,9 @@ type ReadOptions struct {
 	Known bool
 	// Live marks objects of a cluster rather than those of a release.
 	Live bool
+	// Unnumbered says that nobody can look the number of a document up, because the
+	// stream is no file.
+	Unnumbered bool
 	// Services says that Services are wanted too, see [NeedsServices].
 	Services bool
 }
@@ -228,6 +231,9 @@ func (d *documentReader) add(value map[string]any, at keyPath, in list) {
 
 // place names the document where no template is named.
 func (d *documentReader) place() string {
+	if d.stream.options.Unnumbered {
+		return d.stream.options.Source
+	}
 	place := fmt.Sprintf("document %d", d.number)
 	if d.stream.options.Source != "" {
 		place = d.stream.options.Source + ", " + place

@@ -121,7 +121,7 @@ func (i *inputFlags) readInput(ctx context.Context, a *app, file string) ([]mani
 		return nil, fmt.Errorf("%w; give -f a file or folder that can be read", err)
 	}
 	if info.IsDir() {
-		return readFolder(file)
+		return a.readFolder(file)
 	}
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -132,8 +132,9 @@ func (i *inputFlags) readInput(ctx context.Context, a *app, file string) ([]mani
 }
 
 // readFolder reads the manifests in a folder and below it, sorted by path. It
-// passes over files with values or nothing, which folders hold too.
-func readFolder(folder string) ([]manifest, error) {
+// passes over files with values or nothing, which folders hold too, and says of
+// what is no YAML that it does.
+func (a *app) readFolder(folder string) ([]manifest, error) {
 	if _, err := os.Stat(filepath.Join(folder, "Chart.yaml")); err == nil {
 		return nil, fmt.Errorf("%s is a chart, not a folder of manifests; give it by --chart %s", folder, folder)
 	}
@@ -145,10 +146,20 @@ func readFolder(folder string) ([]manifest, error) {
 			return err
 		}
 		data, err := fs.ReadFile(root, name)
-		if err != nil || !holdsObject(data) {
+		if err != nil {
 			return err
 		}
 		m := manifest{filepath.Join(folder, filepath.FromSlash(name)), data}
+		found, err := holdsObject(data)
+		if err != nil {
+			if err := checkRendered(m); err != nil {
+				return err
+			}
+			say(a.stderr, oneLine(fmt.Sprintf("gatewright: warning: %s is no YAML, and is passed over: %v", m.source, err)))
+		}
+		if !found {
+			return nil
+		}
 		all = append(all, m)
 		return checkRendered(m)
 	})

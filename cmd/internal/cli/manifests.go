@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -15,8 +16,11 @@ import (
 // of nothing looks like one in which all is well. There are charts that render
 // nothing, so of an empty one it only warns.
 func (i *inputFlags) checkManifest(a *app, m manifest) error {
+	found, err := holdsObject(m.data)
 	switch {
-	case holdsObject(m.data):
+	case err != nil:
+		return hintTemplate(m, fmt.Errorf("%s is no YAML: %w; correct it", m.source, err))
+	case found:
 		return checkRendered(m)
 	case isEmpty(m.data):
 		fix := "see whether it is the right file"
@@ -73,19 +77,21 @@ func hintTemplate(m manifest, err error) error {
 }
 
 // holdsObject says whether one of the documents may be a Kubernetes object. Most
-// show it at once; only others are parsed.
-func holdsObject(data []byte) bool {
+// show it at once; only others are parsed, and what does not parse is an error.
+func holdsObject(data []byte) (bool, error) {
 	if hasKey(data, "apiVersion") && hasKey(data, "kind") {
-		return true
+		return true, nil
 	}
 	documents := yaml.NewDecoder(bytes.NewReader(data))
 	for {
 		var node yaml.Node
-		if err := documents.Decode(&node); err != nil {
-			return !errors.Is(err, io.EOF) // what is broken, reading it says
-		}
-		if isObject(&node) {
-			return true
+		switch err := documents.Decode(&node); {
+		case errors.Is(err, io.EOF):
+			return false, nil
+		case err != nil:
+			return false, errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+		case isObject(&node):
+			return true, nil
 		}
 	}
 }

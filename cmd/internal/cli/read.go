@@ -61,13 +61,13 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 	for i, m := range manifests {
 		live := flags.complete || headers[i] != nil
 		before := countKinds(&in.snapshot)
-		if err := in.add(m, postrender.ReadOptions{Source: m.source, Namespace: release.namespace, Services: services, Live: live}); err != nil {
+		if err := in.add(m, postrender.ReadOptions{Source: m.source, Namespace: release.namespace, Services: services, Live: live, Unnumbered: m.source == clusterSource}); err != nil {
 			return nil, err
 		}
 		a.warnOfCut(m, headers[i], before, countKinds(&in.snapshot))
 	}
 	for _, file := range known {
-		if err := in.add(manifest{file.Name, file.Data}, postrender.ReadOptions{Source: file.Name, Known: true, Services: services}); err != nil {
+		if err := in.add(manifest{file.Name, file.Data}, postrender.ReadOptions{Source: file.Name, Known: true, Services: services, Unnumbered: file.Name == clusterSource}); err != nil {
 			return nil, err
 		}
 	}

@@ -65,7 +65,11 @@ func (r *releaseFlags) known() ([]postrender.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("snapshot: %w; give --snapshot a file that can be read", err)
 	}
-	if !holdsObject(data) {
+	found, err := holdsObject(data)
+	if err != nil {
+		return nil, fmt.Errorf("snapshot %s is no YAML: %w; make it with gatewright snapshot", r.snapshot, err)
+	}
+	if !found {
 		return nil, fmt.Errorf("snapshot %s holds no Kubernetes object; make it with gatewright snapshot", r.snapshot)
 	}
 	return []postrender.File{{Name: r.snapshot, Data: data}}, nil
