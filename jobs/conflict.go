@@ -22,11 +22,11 @@ type conflict struct {
 }
 
 func (c conflict) String() string {
-	return fmt.Sprintf("%s on %s%s", c.message, strings.TrimPrefix(c.path, "."), keptAsIs)
+	return fmt.Sprintf("%s on %s%s", c.message, strings.TrimPrefix(c.path, "."), fieldKept)
 }
 
-// keptAsIs ends the reason of a listener of which another manager owns a field.
-const keptAsIs = "; its value is left as it is"
+// fieldKept ends the reason of a listener of which another manager owns a field.
+const fieldKept = "; its value is left as it is"
 
 const listenersField = `.spec.listeners[name="`
 

@@ -18,7 +18,8 @@ const (
 	eventStale        = "ListenerStale"
 	eventRemoved      = "ListenerRemoved"
 	eventRefused      = "ListenerRefused"
-	eventKept         = "KeptAsIs"
+	eventConflict     = "FieldConflict"
+	eventKept         = engine.CodeKeptAsIs // it stands for the finding of the same name
 	eventHeld         = "RemovalsHeld"
 	eventClaimRefused = "ClaimRefused"
 	eventClaimServed  = "ClaimServed"
@@ -58,6 +59,9 @@ func (s *sweep) events(first *sweep) []event {
 			added[parent][c.Listener] = true
 		}
 	}
+	for _, k := range s.kept() {
+		out = append(out, event{kind: k.parent.Kind, namespace: k.parent.Namespace, name: k.parent.Name, reason: eventKept, message: k.message, warning: true})
+	}
 	out = append(out, s.claimEvents(eventClaimServed, func(v *engine.Verdict) bool {
 		return v.Accepted && added[parentKey(v)][v.Listener]
 	})...)
@@ -78,8 +82,8 @@ func eventOf(c report.Change, marked bool, now time.Time, grace time.Duration) e
 	switch {
 	case c.Outcome == report.Made:
 		e.reason = reasons[c.Action]
-	case c.Outcome == report.Refused && strings.HasSuffix(c.Reason, keptAsIs):
-		e.reason, e.warning = eventKept, true
+	case c.Outcome == report.Refused && strings.HasSuffix(c.Reason, fieldKept):
+		e.reason, e.warning = eventConflict, true
 	case c.Outcome == report.Refused:
 		e.reason, e.warning = eventRefused, true
 	case c.Outcome == report.Held && strings.HasPrefix(c.Reason, tripped):

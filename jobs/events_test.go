@@ -217,14 +217,14 @@ func TestEventsOfOtherHands(t *testing.T) {
 	for _, want := range []string{
 		`Warning ClaimRefused HTTPRoute/more: banned.example.com on Gateway NS/edge: `,
 		`Warning ListenerRefused Gateway/edge: listener `,
-		`Warning KeptAsIs Gateway/edge: listener `,
+		`Warning FieldConflict Gateway/edge: listener `,
 	} {
 		said := slices.IndexFunc(got, func(s string) bool { return strings.HasPrefix(s, want) })
 		if said < 0 {
 			t.Errorf("no Event %q in\n%s", want, strings.Join(got, "\n"))
 		}
 	}
-	kept := slices.IndexFunc(got, func(s string) bool { return strings.Contains(s, "KeptAsIs") })
+	kept := slices.IndexFunc(got, func(s string) bool { return strings.Contains(s, "FieldConflict") })
 	if kept >= 0 && !strings.Contains(got[kept], `conflict with "hand"`) {
 		t.Errorf("the Event does not name the manager: %s", got[kept])
 	}

@@ -198,6 +198,9 @@ func (s *sweep) conclude() {
 	for object, err := range s.unread {
 		r.problem(object, unreadState(err))
 	}
+	for _, k := range s.kept() {
+		r.problem(k.parent.String(), k.message)
+	}
 	r.HelmReleases = s.helmReleases()
 	s.turnVerdicts()
 	r.Refused = append(r.Refused, s.plan.Refused()...)
@@ -242,10 +245,16 @@ func (r *Reading) kinds() []report.Kind {
 // helmReleases are the HelmReleases of the parents.
 func (s *sweep) helmReleases() map[string]string {
 	out := map[string]string{}
-	for _, p := range s.parents {
-		if name := p.source.Labels[fluxName]; name != "" {
-			out[p.source.String()] = p.source.Labels[fluxNamespace] + "/" + name
+	add := func(source *engine.Gateway) {
+		if name := source.Labels[fluxName]; name != "" {
+			out[source.String()] = source.Labels[fluxNamespace] + "/" + name
 		}
+	}
+	for _, p := range s.parents {
+		add(p.source)
+	}
+	for _, k := range s.kept() { // somebody has to look at it
+		add(k.parent)
 	}
 	return out
 }

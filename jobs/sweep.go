@@ -158,16 +158,7 @@ func (s *sweep) matchParents() []*parent {
 }
 
 // gateway is the Gateway that the parent is, or is a part of.
-func (p *parent) gateway() engine.ObjectName {
-	if p.source.Kind != engine.KindListenerSet {
-		return engine.ObjectName{Namespace: p.source.Namespace, Name: p.source.Name}
-	}
-	name := engine.ObjectName{Namespace: p.source.Parent.Namespace, Name: p.source.Parent.Name}
-	if name.Namespace == "" {
-		name.Namespace = p.source.Namespace
-	}
-	return name
-}
+func (p *parent) gateway() engine.ObjectName { return gatewayOf(p.source) }
 
 // chosen says whether what belongs to a Gateway is written by this run.
 func (s *sweep) chosen(gateway engine.ObjectName) bool {
