@@ -10,7 +10,8 @@ import (
 // nextHolders notes who holds a hostname, and since when its holder does not
 // claim it. One that has been gone for the whole grace period is noted as long
 // as a listener of ours or of the release is there, which would be taken for a
-// holder's otherwise.
+// holder's otherwise. Those whom a listener of the release admits are noted from
+// the first run on: the release may drop the listener together with the claim.
 func (s *sweep) nextHolders(p *parent, before engine.State, held map[string]string, after map[string]engine.Holder) {
 	candidates := map[string]engine.Holder{}
 	for hostname, namespace := range p.source.Holders {

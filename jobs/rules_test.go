@@ -170,3 +170,41 @@ func TestMarksOfSomebodyElse(t *testing.T) {
 		})
 	}
 }
+
+// Whose hostname it is that a release renders for one namespace, the first sweep
+// notes, and writes for nothing else: when the release drops it, nothing else
+// tells who has it for the grace period.
+func TestHolderByARenderedListener(t *testing.T) {
+	g := newGround(t)
+	g.options.Settle = 0
+	release := func(rendered, listener string) {
+		manifest := strings.Replace(gatewayOf("edge", "hostnameOwnership: OneNamespace", ""), "metadata:\n  name: edge\n  annotations: {", `metadata:
+  name: edge
+  annotations: {gatewright.dev/rendered: '{"version": "v1alpha1", "listeners": [`+rendered+`]}', `, 1)
+		g.apply("helm", strings.TrimRight(manifest, "\n")+listener)
+	}
+	name := engine.ListenerName("a.example.com", 443)
+	release(`"`+name+`"`, `
+  - {name: `+name+`, port: 443, protocol: HTTPS, hostname: a.example.com, tls: {certificateRefs: [{group: "", kind: Secret, name: `+certificateOf("edge", "a.example.com")+`}]},
+     allowedRoutes: {namespaces: {from: Selector, selector: {matchExpressions: [{key: kubernetes.io/metadata.name, operator: In, values: [NS]}]}}}}
+`)
+	g.apply("helm", `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: `+certificateOf("edge", "a.example.com")+`, labels: {gatewright.dev/for: edge}}, spec: {dnsNames: [a.example.com], secretName: `+certificateOf("edge", "a.example.com")+`, issuerRef: {name: ca}}}`)
+	g.apply("helm", routeTo("HTTPRoute", "shop", toEdge, "a.example.com", ""))
+	if r := g.world.sweep(); r.Writes != 1 || len(r.Changes) != 0 {
+		t.Errorf("%d writes, want one of the state: %s", r.Writes, lines(r))
+	}
+	g.wantQuiet("edge")
+
+	g.remove(httpRoutes, "shop")
+	g.remove(certificates, certificateOf("edge", "a.example.com"))
+	release("", "")
+	g.wantListeners("edge", "plain", "edge.hand.example.com:443")
+	g.apply("other", routeTo("HTTPRoute", "late", toEdge, "a.example.com", "namespace: OTHER"))
+	g.world.sweep()
+	g.later(23 * time.Hour)
+	g.world.sweep()
+	g.wantListeners("edge", "plain", "edge.hand.example.com:443")
+	g.later(time.Hour)
+	g.world.sweep()
+	g.wantListeners("edge", "plain", "edge.hand.example.com:443", "a.example.com:443")
+}
