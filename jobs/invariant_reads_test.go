@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -156,7 +157,8 @@ func disturbances(reads []read) []disturbance {
 	var out []disturbance
 	for _, r := range reads {
 		for _, kind := range append(slices.Clone(clustertest.ReadFaults), statusOK) {
-			isList := !strings.Contains(r.path, "/customresourcedefinitions/") && strings.Count(r.path, "/") > 3 || strings.HasPrefix(r.path, "/api/v1/")
+			isNamed := strings.Contains(r.path, "/customresourcedefinitions/") || path.Dir(r.path) == "/api/v1/namespaces"
+			isList := !isNamed && (strings.Count(r.path, "/") > 3 || strings.HasPrefix(r.path, "/api/v1/"))
 			if kind == clustertest.EmptyContinue && !isList {
 				continue
 			}

@@ -72,6 +72,33 @@ func (s *sweep) unproven(p *parent, l engine.Listener, state engine.State) strin
 	return ""
 }
 
+// lostNamespace says that a namespace which was asked for by name, and is not
+// there, holds objects all the same, or "". One of the answers is wrong; without
+// its labels, claims from it may not be admitted.
+func (s *sweep) lostNamespace() string {
+	snapshot := s.reading.Snapshot
+	found := map[string]bool{}
+	for _, n := range snapshot.Namespaces {
+		found[n.Name] = true
+	}
+	var objects []engine.Meta
+	for _, g := range slices.Concat(snapshot.Gateways, snapshot.ListenerSets) {
+		objects = append(objects, g.Meta)
+	}
+	for _, r := range snapshot.Routes {
+		objects = append(objects, r.Meta)
+	}
+	for _, c := range snapshot.Certificates {
+		objects = append(objects, c.Meta)
+	}
+	for _, m := range objects {
+		if s.options.Namespaces != nil && !found[m.Namespace] {
+			return fmt.Sprintf("namespace %s %s: the server does not know it, and %s is in it", m.Namespace, unreadable, &m)
+		}
+	}
+	return ""
+}
+
 // unservedOf returns the first of the kinds that the server does not serve, or "".
 func (s *sweep) unservedOf(kinds []string) string {
 	for _, kind := range kinds {

@@ -208,3 +208,30 @@ func TestHolderByARenderedListener(t *testing.T) {
 	g.world.sweep()
 	g.wantListeners("edge", "plain", "edge.hand.example.com:443", "a.example.com:443")
 }
+
+// A namespace of which the server says that there is none, and that holds objects
+// all the same, proves nothing: without its labels its claims may not be admitted.
+func TestNamespaceThatIsNotThere(t *testing.T) {
+	g := newGround(t)
+	g.options.Namespaces = []string{g.namespace, g.other}
+	g.apply("me", gatewayOf("edge", "hostnameOwnership: OneNamespace", ""))
+	g.apply("me", routeTo("HTTPRoute", "theirs", toEdge, "theirs.example.com", "namespace: OTHER"))
+	g.claim("gone.example.com")
+	g.sweeps()
+	g.unclaim("gone.example.com")
+	for _, namespace := range g.options.Namespaces {
+		fault := &clustertest.Fault{Kind: clustertest.Status404, Times: -1, Match: func(c clustertest.Call) bool {
+			return c.Resource == "namespaces" && c.Name == namespace
+		}}
+		usual := g.config
+		g.config = clustertest.Wrapped(usual, fault.Wrap)
+		g.wantGone(false)
+		g.config = usual
+		if fault.Hits() == 0 {
+			t.Error("the fault struck nothing")
+		}
+	}
+	g.sweeps() // marks it anew
+	g.later(25 * time.Hour)
+	g.wantGone(true, listenerOf("gone.example.com"))
+}

@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -100,6 +101,7 @@ func (s *sweep) look(ctx context.Context) error {
 			s.unprovable = fmt.Sprintf("the server %s %ss, so nobody knows what they asked for", unserved, kind)
 		}
 	}
+	s.unprovable = cmp.Or(s.unprovable, s.lostNamespace())
 	return s.think()
 }
 
