@@ -82,9 +82,9 @@ func (r *run) place(g *gateway, name string) Placed {
 // we rendered for a Gateway of the input and that nothing claims any more. One
 // whose name is not of our making is left alone, whatever its labels say.
 func (r *run) planCertificates() {
-	before := map[ObjectName]*Certificate{}
-	for _, c := range r.snapshot.Certificates {
-		if !c.Known && c.ours() {
+	before := make(map[ObjectName]*Certificate, len(r.by.ours))
+	for _, c := range r.by.ours {
+		if !c.Known {
 			keepFirst(before, &c.Meta, c, func(c *Certificate) map[string]any { return c.Object })
 		}
 	}
@@ -109,7 +109,7 @@ func (r *run) planCertificates() {
 		return
 	}
 	inUse := r.secretsInUse()
-	for _, old := range r.snapshot.Certificates { // in their order, which may be that of the plan
+	for _, old := range r.by.ours { // in their order, which may be that of the plan
 		if before[ObjectName{old.Namespace, old.Name}] != old {
 			continue
 		}

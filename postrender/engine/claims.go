@@ -201,7 +201,7 @@ func (r *run) noHostnames(route *Route, g *gateway, ref ParentRef) {
 // claimCertificates collects the claims of annotated Certificates: each of
 // their dnsNames.
 func (r *run) claimCertificates() {
-	for _, c := range r.snapshot.Certificates {
+	for _, c := range r.by.annotated {
 		if target, claims := c.claims(); claims {
 			r.oddAnnotations(c, target)
 			r.claimCertificate(c, target)

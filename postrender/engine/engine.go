@@ -54,6 +54,7 @@ func compute(snapshot *Snapshot, policies PolicySources, frozen map[string]*Erro
 type run struct {
 	snapshot *Snapshot
 	policies PolicySources
+	by       certificatesBy
 	taken    taken
 
 	// frozen are the parents that errors of a former run belong to, see [Compute].
@@ -116,10 +117,12 @@ func (n namesakes) with(g *gateway) namesakes {
 }
 
 func newRun(snapshot *Snapshot, policies PolicySources) *run {
+	by := sortOut(snapshot.Certificates)
 	r := &run{
 		snapshot:   snapshot,
 		policies:   policies,
-		taken:      takenNames(snapshot),
+		by:         by,
+		taken:      takenNames(snapshot, by.others),
 		byName:     map[parentName]namesakes{},
 		known:      map[ObjectName]*Gateway{},
 		labels:     map[string]*Namespace{},

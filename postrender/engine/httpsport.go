@@ -86,7 +86,7 @@ func (r *run) asksOf(g *gateway) []asking {
 				r.asks[key] = append(r.asks[key], asking{&route.Meta, ref, route.Hostnames, nil})
 			}
 		}
-		for _, c := range r.snapshot.Certificates {
+		for _, c := range r.by.annotated {
 			if target, claims := c.claims(); claims {
 				key := parentKey{KindGateway, target}
 				r.asks[key] = append(r.asks[key], asking{&c.Meta, ParentRef{}, c.DNSNames, c})

@@ -42,10 +42,8 @@ func (r *run) issues(g *gateway, hostname string) bool {
 func (r *run) hasCertificate(g *gateway, hostname string) bool {
 	if r.ourCertificates == nil {
 		r.ourCertificates = map[ObjectName]bool{}
-		for _, c := range r.snapshot.Certificates {
-			if c.ours() {
-				r.ourCertificates[ObjectName{c.Namespace, c.Name}] = true
-			}
+		for _, c := range r.by.ours {
+			r.ourCertificates[ObjectName{c.Namespace, c.Name}] = true
 		}
 	}
 	return r.ourCertificates[ObjectName{g.Namespace, CertificateName(g.Kind, g.Name, hostname)}]

@@ -63,7 +63,7 @@ func newLinter(r *run) *linter {
 		endpoints: map[*gateway][]endpoint{},
 		issuers:   indexIssuers(r.snapshot.Issuers),
 		optedOut:  optedOut(r.verdicts),
-		claimed:   claimedSecrets(r.snapshot.Certificates),
+		claimed:   claimedSecrets(r.by.annotated),
 	}
 	planned := map[parentName]map[string][]Listener{}
 	note := func(kind string, plans []GatewayPlan) {

@@ -114,8 +114,8 @@ func (r *linter) lintWildcards() {
 			r.lintNames(m, c.DNSNames, c.IssuerRef)
 		}
 	}
-	for _, c := range r.snapshot.Certificates {
-		if _, claims := gatewayOf(c); !claims || c.Known || c.Labels[LabelFor] != "" {
+	for _, c := range r.by.annotated {
+		if c.Known || c.Labels[LabelFor] != "" {
 			continue
 		}
 		issuer := reader{object: c.Object, problem: new(string)}.child("spec").child("issuerRef")

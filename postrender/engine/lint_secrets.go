@@ -86,12 +86,10 @@ func apart(endpoints []*endpoint, byHostname map[string]*endpoint) []string {
 
 // claimedSecrets looks up the Secrets of Certificates that claim their names:
 // listeners of those share one because somebody asked for it.
-func claimedSecrets(certificates []*Certificate) map[ObjectName]bool {
+func claimedSecrets(annotated []*Certificate) map[ObjectName]bool {
 	out := map[ObjectName]bool{}
-	for _, c := range certificates {
-		if _, claims := gatewayOf(c); claims {
-			out[ObjectName{c.Namespace, c.SecretName}] = true
-		}
+	for _, c := range annotated {
+		out[ObjectName{c.Namespace, c.SecretName}] = true
 	}
 	return out
 }

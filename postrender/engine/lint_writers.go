@@ -30,8 +30,8 @@ func (r *linter) lintGivenSecret(g *gateway) {
 // one of them only, and the other is never ready.
 func (r *linter) lintWriters() {
 	writers := map[ObjectName][]*Meta{}
-	for _, c := range r.snapshot.Certificates {
-		if key := (ObjectName{c.Namespace, c.SecretName}); !c.Known && !c.ours() && c.SecretName != "" {
+	for _, c := range r.by.others {
+		if key := (ObjectName{c.Namespace, c.SecretName}); !c.Known && c.SecretName != "" {
 			writers[key] = append(writers[key], &c.Meta)
 		}
 	}

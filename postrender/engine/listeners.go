@@ -185,9 +185,9 @@ func placedName(namespace, name string) string {
 // compare gives each listener its action. The order is that of the plan; what
 // is removed comes last.
 func (r *run) compare(g *gateway, listeners []Listener) []Listener {
-	before := map[string]SourceListener{}
-	for _, l := range g.ours {
-		before[l.Name] = l
+	before := make(map[string]*SourceListener, len(g.ours))
+	for i := range g.ours {
+		before[g.ours[i].Name] = &g.ours[i]
 	}
 	for i := range listeners {
 		l := &listeners[i]
@@ -201,21 +201,21 @@ func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 			l.Action = Keep
 		default:
 			l.Action, l.Reason = Update, "differs from what was rendered"
-			if why := r.keepsCertificate(g, old, l, listeners); why != "" {
-				g.goOnPresenting(l, old, why)
+			if why := r.keepsCertificate(g, *old, l, listeners); why != "" {
+				g.goOnPresenting(l, *old, why)
 			}
 		}
 	}
-	var gone []Listener
+	all := slices.Grow(listeners, len(before))
 	for _, name := range slices.Sorted(maps.Keys(before)) {
-		l := r.stale(g, before[name], listeners)
-		l.Immediate = l.Action == Remove && g.goesAtOnce(before[name])
-		gone = append(gone, l)
+		l := r.stale(g, *before[name], listeners)
+		l.Immediate = l.Action == Remove && g.goesAtOnce(*before[name])
+		all = append(all, l)
 	}
 	for i := range listeners {
-		listeners[i].takesPlace = listeners[i].displaces(gone)
+		all[i].takesPlace = all[i].displaces(all[len(listeners):])
 	}
-	return append(listeners, gone...)
+	return all
 }
 
 // stale decides about a listener of ours that no claim asks for.

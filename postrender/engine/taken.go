@@ -10,7 +10,7 @@ import (
 // make, by name; a computed name never overwrites one.
 type taken map[string][]*Meta
 
-func takenNames(s *Snapshot) taken {
+func takenNames(s *Snapshot, others []*Certificate) taken {
 	t := taken{}
 	for _, secret := range s.Secrets {
 		t[secret.Name] = append(t[secret.Name], secret)
@@ -20,15 +20,33 @@ func takenNames(s *Snapshot) taken {
 			t[issuer.CASecret] = append(t[issuer.CASecret], &issuer.Meta)
 		}
 	}
-	for _, c := range s.Certificates {
-		if !c.ours() {
-			t[c.Name] = append(t[c.Name], &c.Meta)
-			if c.SecretName != c.Name {
-				t[c.SecretName] = append(t[c.SecretName], &c.Meta)
-			}
+	for _, c := range others {
+		t[c.Name] = append(t[c.Name], &c.Meta)
+		if c.SecretName != c.Name {
+			t[c.SecretName] = append(t[c.SecretName], &c.Meta)
 		}
 	}
 	return t
+}
+
+// certificatesBy are the Certificates of a snapshot by what they are to us: ours,
+// others', and those of either that name a Gateway by annotation. To look at all
+// of their labels once takes a while.
+type certificatesBy struct{ ours, others, annotated []*Certificate }
+
+func sortOut(certificates []*Certificate) certificatesBy {
+	var out certificatesBy
+	for _, c := range certificates {
+		if c.ours() {
+			out.ours = append(out.ours, c)
+		} else {
+			out.others = append(out.others, c)
+		}
+		if _, annotated := gatewayOf(c); annotated {
+			out.annotated = append(out.annotated, c)
+		}
+	}
+	return out
 }
 
 // by says whether something else holds the name in the namespace of an object.
