@@ -137,7 +137,7 @@ func newRun(snapshot *Snapshot, policies PolicySources) *run {
 		foreignRoutes: map[ObjectName]bool{},
 		readySecrets:  readySecrets(snapshot),
 
-		wantCertificates: wantedCertificates{index: map[ObjectName]int{}},
+		wantCertificates: wantedCertificates{index: make(map[ObjectName]int, len(by.ours))},
 		verdicts:         make([]Verdict, 0, countClaims(snapshot)),
 		permitted:        permissions(snapshot.Grants),
 		selectors:        map[*metav1.LabelSelector]labels.Requirements{},
