@@ -235,6 +235,7 @@ func TestRenderRefuses(t *testing.T) {
 	hooked := Rendered{chart(edge, route).Manifests, []byte(strings.Replace(route, "{name: shop}", "{name: shop, annotations: {helm.sh/hook: pre-install}}", 1))}
 	rendered := strings.Replace(edge, "{name: edge}", `{name: edge, annotations: {gatewright.dev/rendered: '{"version":"v1alpha1","listeners":["https-old"]}'}}`, 1) +
 		"  - {name: https-old, port: 443, protocol: HTTPS, hostname: old.example.com}\n"
+	git := strings.NewReplacer("HelmRepository", "GitRepository", "{url: https://charts.example.com}", "{url: 'https://me:pass-word@git.example.com/charts', ref: {branch: main}}").Replace(source)
 	for _, tt := range []struct {
 		name  string
 		files repo
@@ -243,6 +244,7 @@ func TestRenderRefuses(t *testing.T) {
 	}{
 		{"no namespace", repo{"edge.yaml": noNamespace, "source.yaml": source}, chart(edge), []string{"HelmRelease edge (edge.yaml)", "--namespace"}},
 		{"no source", repo{"edge.yaml": edgeRelease}, chart(edge), []string{"HelmRepository infra/charts", "--source HelmRepository/infra/charts=PATH"}},
+		{"a GitRepository", repo{"edge.yaml": strings.Replace(edgeRelease, "HelmRepository", "GitRepository", 1), "source.yaml": git}, chart(edge), []string{"clone https://git.example.com/charts (branch main) and give the folder with --source GitRepository/infra/charts=PATH"}},
 		{"no source that is YAML", repo{"edge.yaml": edgeRelease, "source.yaml": "---\n" + source + "  a: b: c\n"}, chart(edge), []string{"which is not at hand; no YAML, and so passed over: source.yaml, document 1; give"}},
 		{"no values", repo{"edge.yaml": edgeRelease + "  valuesFrom: [{kind: Secret, name: v}]\n", "source.yaml": source}, chart(edge), []string{"Secret infra/v", "--ignore-missing-values"}},
 		{"bad policy", repo{"edge.yaml": strings.Replace(edgeRelease, "issuerRef", "isuerRef", 1), "source.yaml": source}, chart(edge), []string{"HelmRelease infra/edge", "isuerRef"}},
@@ -258,7 +260,7 @@ func TestRenderRefuses(t *testing.T) {
 				t.Fatalf("no error, and changes %v", result.Changes)
 			}
 			for _, want := range tt.want {
-				if !strings.Contains(err.Error(), want) {
+				if !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "pass-word") {
 					t.Errorf("want %q in:\n%v", want, err)
 				}
 			}
