@@ -230,8 +230,9 @@ func TestEventsOfOtherHands(t *testing.T) {
 	}
 }
 
-// forbid has an admission policy refuse listeners of a hostname in the namespace.
-func (w *world) forbid(hostname string) {
+// forbid has an admission policy refuse listeners of a hostname in the namespace,
+// as Invalid or for the reason given.
+func (w *world) forbid(hostname string, reason ...string) {
 	w.t.Helper()
 	name := w.namespace + "-forbid"
 	w.apply("me", fmt.Sprintf(`
@@ -242,13 +243,13 @@ spec:
   matchConstraints:
     namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NS}}
     resourceRules: [{apiGroups: [gateway.networking.k8s.io], apiVersions: ["*"], resources: [gateways], operations: [CREATE, UPDATE]}]
-  validations: [{expression: "!object.spec.listeners.exists(l, has(l.hostname) && l.hostname == '%[2]s')", message: that name is not for you}]
+  validations: [{expression: "!object.spec.listeners.exists(l, has(l.hostname) && l.hostname == '%[2]s')", message: that name is not for you, reason: %[3]s}]
 ---
 apiVersion: admissionregistration.k8s.io/v1
 kind: ValidatingAdmissionPolicyBinding
 metadata: {name: %[1]s}
 spec: {policyName: %[1]s, validationActions: [Deny]}
-`, name, hostname))
+`, name, hostname, append(reason, "Invalid")[0]))
 	w.t.Cleanup(func() {
 		w.Kubectl(w.t, "", "delete", "validatingadmissionpolicybinding/"+name, "validatingadmissionpolicy/"+name)
 	})

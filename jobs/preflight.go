@@ -27,7 +27,16 @@ const (
 	CodeListenersAtRisk = "ListenersAtRisk"
 	// CodeNotAdoptable: Helm refuses to take over an object that exists.
 	CodeNotAdoptable = "NotAdoptable"
+	// CodePreflightForbidden: the caller may not ask, so it is not known whether the
+	// API server would take an object.
+	CodePreflightForbidden = "PreflightForbidden"
 )
+
+// Blocks says of a finding of a preflight that the upgrade fails by it, or may,
+// for all that is known.
+func Blocks(f engine.Finding) bool {
+	return f.Severity == engine.Critical || f.Code == CodePreflightForbidden
+}
 
 // Release is the one that a preflight is for.
 type Release struct{ Name, Namespace string }
@@ -85,6 +94,8 @@ func (c *Cluster) wouldTake(ctx context.Context, reading *Reading, next *unstruc
 	switch {
 	case apierrors.IsNotFound(err) && live == nil:
 		return nil, nil // its namespace is to be made by the release
+	case isUnauthorized(err):
+		return []engine.Finding{forbidden(next, err)}, nil
 	case err != nil && !isRefusal(err) && !apierrors.IsConflict(err):
 		return nil, fmt.Errorf("%s %s/%s: dry run as %s: %w", next.GetKind(), name.Namespace, name.Name, w.manager, err)
 	case err != nil:
@@ -226,6 +237,9 @@ func (c *Cluster) adoptable(ctx context.Context, reading *Reading, next *unstruc
 	live, err := c.metadata.Resource(resource).Namespace(next.GetNamespace()).Get(ctx, next.GetName(), metav1.GetOptions{})
 	if isGone(err) {
 		return nil, nil
+	}
+	if isUnauthorized(err) {
+		return []engine.Finding{forbidden(next, err)}, nil
 	}
 	if err != nil {
 		return nil, fmt.Errorf("certificate %s/%s: %w", next.GetNamespace(), next.GetName(), err)

@@ -6,9 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/gatewright/gatewright/jobs"
+	"github.com/gatewright/gatewright/jobs/report"
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
@@ -16,7 +18,13 @@ import (
 // manifest of it.
 func (w *world) preflight(manifest string) []engine.Finding {
 	w.t.Helper()
-	cluster, err := jobs.Connect(w.Config)
+	return w.preflightAs(w.Config, manifest)
+}
+
+// preflightAs asks as somebody.
+func (w *world) preflightAs(config *rest.Config, manifest string) []engine.Finding {
+	w.t.Helper()
+	cluster, err := jobs.Connect(config)
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -115,9 +123,8 @@ func TestListenersAtRisk(t *testing.T) {
 	w.Kubectl(t, strings.ReplaceAll(chartGateway(), "NS", w.namespace), "create", "-n", w.namespace, "--field-manager=helm", "-f", "-")
 	w.apply("app", route("shop", "a.example.com"))
 	w.sweep()
-	report := w.sweep()
 	var found []engine.Finding
-	for _, f := range report.Findings {
+	for _, f := range w.sweep().Findings {
 		if f.Code == jobs.CodeListenersAtRisk {
 			found = append(found, f)
 		}
@@ -140,4 +147,29 @@ metadata: {name: ` + certificateOf("edge", "a.example.com") + `}
 spec: {secretName: x, dnsNames: [a.example.com], issuerRef: {name: x}}
 `
 	only(t, w.preflight(certificate), jobs.CodeNotAdoptable, "belongs to no release", "--take-ownership")
+}
+
+// TestPreflightForbidden: who may only read is told which right is missing, not
+// that the server would refuse; an admission policy that forbids does refuse.
+func TestPreflightForbidden(t *testing.T) {
+	w := newWorld(t)
+	w.apply("me", gatewayWithPolicy)
+	nobody := rest.AnonymousClientConfig(w.Config)
+	reader := w.as(nobody, jobs.Options{DryRun: report.DryRunClient})
+	only(t, w.preflightAs(reader, chartGateway(shopListener)), jobs.CodePreflightForbidden,
+		"the verb patch on gateways.gateway.networking.k8s.io in the namespace "+w.namespace)
+	writer := w.as(nobody, jobs.Options{})
+	only(t, w.preflightAs(writer, strings.ReplaceAll(chartGateway(), "edge", "new")), jobs.CodePreflightForbidden,
+		"the verb create on gateways.gateway.networking.k8s.io")
+	w.apply("me", `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: mine}, spec: {secretName: x, dnsNames: [a.example.com], issuerRef: {name: x}}}`)
+	only(t, w.preflightAs(reader, `{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: mine}}`), jobs.CodePreflightForbidden,
+		"the verb get on certificates.cert-manager.io")
+
+	w.forbid("a.example.com", "Forbidden")
+	found := w.preflight(strings.ReplaceAll(chartGateway(shopListener), "edge", "new"))
+	only(t, found, jobs.CodeWouldBeRefused, "that name is not for you")
+	if !jobs.Blocks(found[0]) || !jobs.Blocks(engine.Finding{Code: jobs.CodePreflightForbidden, Severity: engine.Warning}) ||
+		jobs.Blocks(engine.Finding{Code: jobs.CodeListenersAtRisk, Severity: engine.Warning}) {
+		t.Error("what blocks an upgrade")
+	}
 }

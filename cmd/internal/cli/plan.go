@@ -49,6 +49,7 @@ snapshot says it itself.`,
 	fs.StringVarP(&flags.output, "output", "o", "table", "`FORMAT`: table, json, yaml or markdown")
 	fs.BoolVar(&flags.diff, "diff", false, "show the change to the manifests too, as a unified diff")
 	flags.strict.register(cmd)
+	fs.Lookup("strict").Usage = "exit code 3 if a claim is refused, or --cluster finds that the release would be; --strict=findings``: or if anything is found"
 	fs.BoolVar(&flags.detailed, "detailed-exitcode", false, "exit code 2 if the plan changes something")
 	complete(cmd, "output", outputFormats())
 	return cmd
@@ -69,8 +70,9 @@ func (a *app) plan(cmd *cobra.Command, flags planFlags) error {
 	if err != nil {
 		return err
 	}
+	var blocking []engine.Finding
 	if flags.input.cluster && !flags.input.alone() {
-		if err := a.preflight(cmd.Context(), &flags, in, plan); err != nil {
+		if blocking, err = a.preflight(cmd.Context(), &flags, in, plan); err != nil {
 			return err
 		}
 	}
@@ -81,22 +83,25 @@ func (a *app) plan(cmd *cobra.Command, flags planFlags) error {
 	if _, err := a.stdout.Write(out); err != nil {
 		return fmt.Errorf("stdout: %w", err)
 	}
-	return flags.outcome(plan)
+	return flags.outcome(plan, blocking)
 }
 
 // preflight asks the cluster whether it would take what comes out of the
-// post-render.
-func (a *app) preflight(ctx context.Context, flags *planFlags, in *input, plan *engine.Plan) error {
+// post-render, adds what it finds to the plan, and returns what blocks it.
+func (a *app) preflight(ctx context.Context, flags *planFlags, in *input, plan *engine.Plan) ([]engine.Finding, error) {
 	manifests, err := in.rendered(plan)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	findings, err := a.program.Preflight(ctx, PreflightRequest{
+	result, err := a.program.Preflight(ctx, PreflightRequest{
 		Connection: flags.input.connection, Manifests: manifests, Release: flags.release.release, Namespace: flags.release.namespace,
 	})
-	plan.Findings = append(plan.Findings, findings...)
+	if err != nil {
+		return nil, err
+	}
+	plan.Findings = append(plan.Findings, result.Findings...)
 	sortFindings(plan.Findings)
-	return err
+	return result.Blocking, nil
 }
 
 func (f *planFlags) check(cmd *cobra.Command) error {
@@ -139,10 +144,10 @@ func (f *planFlags) print(plan *engine.Plan, in *input, l look) ([]byte, error) 
 
 // outcome is the exit code that the plan asks for. What is refused and found is
 // told by the plan itself, which may be in a file.
-func (f *planFlags) outcome(plan *engine.Plan) error {
+func (f *planFlags) outcome(plan *engine.Plan, blocking []engine.Finding) error {
 	switch {
-	case f.strict.objections(plan) != nil:
-		return &exitError{exitRefused, f.strict.verdict(plan)}
+	case f.strict.objections(plan, blocking...) != nil:
+		return &exitError{exitRefused, f.strict.verdict(plan, blocking...)}
 	case f.detailed && plan.Changes():
 		return &exitError{code: exitChanges}
 	default:

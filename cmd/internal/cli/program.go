@@ -23,7 +23,7 @@ type Program struct {
 	Sweep func(ctx context.Context, request SweepRequest) (*report.Report, error)
 	// Preflight asks a cluster whether it would take the Gateways of a release. It is
 	// nil where Snapshot is.
-	Preflight func(ctx context.Context, request PreflightRequest) ([]engine.Finding, error)
+	Preflight func(ctx context.Context, request PreflightRequest) (*PreflightResult, error)
 	// Flux computes what flux render changes, and writes nothing. It is nil in the
 	// program that does not link Helm.
 	Flux func(ctx context.Context, request FluxRequest) (*FluxResult, error)
@@ -67,6 +67,9 @@ type PreflightRequest struct {
 	Manifests          []byte
 	Release, Namespace string
 }
+
+// PreflightResult is what a preflight finds, and what of it blocks the upgrade.
+type PreflightResult struct{ Findings, Blocking []engine.Finding }
 
 // SnapshotRequest says of which cluster to write a snapshot, and what of it.
 type SnapshotRequest struct {

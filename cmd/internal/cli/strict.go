@@ -59,24 +59,34 @@ func (s *strictness) Set(word string) error {
 // Type is for pflag, which shows the value of a "string" in quotes.
 func (s *strictness) Type() string { return "word" }
 
-// objections are what fails the plan.
-func (s strictness) objections(plan *engine.Plan) error {
+// objections are what fails the plan. Blocking are those of its findings for which
+// the upgrade would fail.
+func (s strictness) objections(plan *engine.Plan, blocking ...engine.Finding) error {
 	var errs []error
 	if s != strictNot {
 		for _, v := range plan.Refused() {
 			errs = append(errs, errors.New(refusal(v)))
 		}
 	}
-	if s == strictFindings {
-		for _, f := range tellable(plan.Findings) {
-			errs = append(errs, errors.New(findingLine(f)))
-		}
+	for _, f := range s.found(plan, blocking) {
+		errs = append(errs, errors.New(findingLine(f)))
 	}
 	return errors.Join(errs...)
 }
 
+// found are the findings that fail the plan.
+func (s strictness) found(plan *engine.Plan, blocking []engine.Finding) []engine.Finding {
+	switch s {
+	case strictRefusals:
+		return blocking
+	case strictFindings:
+		return tellable(plan.Findings)
+	}
+	return nil
+}
+
 // verdict says in one line what the objections are to.
-func (s strictness) verdict(plan *engine.Plan) error {
+func (s strictness) verdict(plan *engine.Plan, blocking ...engine.Finding) error {
 	flag, parts := "--strict", []string(nil)
 	if refused := plan.Refused(); len(refused) > 0 {
 		var names []string
@@ -87,13 +97,13 @@ func (s strictness) verdict(plan *engine.Plan) error {
 	}
 	if s == strictFindings {
 		flag = "--strict=findings"
-		var codes []string
-		for _, f := range tellable(plan.Findings) {
-			codes = append(codes, strings.TrimSuffix(fmt.Sprintf("%s (%s)", f.Code, f.Object), " ()"))
-		}
-		if len(codes) > 0 {
-			parts = append(parts, count(len(codes), "finding")+": "+strings.Join(codes, ", "))
-		}
+	}
+	var codes []string
+	for _, f := range s.found(plan, blocking) {
+		codes = append(codes, strings.TrimSuffix(fmt.Sprintf("%s (%s)", f.Code, f.Object), " ()"))
+	}
+	if len(codes) > 0 {
+		parts = append(parts, count(len(codes), "finding")+": "+strings.Join(codes, ", "))
 	}
 	return fmt.Errorf("%s fails on %s", flag, strings.Join(parts, "; "))
 }

@@ -11,11 +11,10 @@ import (
 
 	"github.com/gatewright/gatewright/cmd/internal/cli"
 	"github.com/gatewright/gatewright/jobs"
-	"github.com/gatewright/gatewright/postrender/engine"
 )
 
 // Preflight asks the cluster whether it would take the Gateways of a release.
-func Preflight(ctx context.Context, request cli.PreflightRequest) ([]engine.Finding, error) {
+func Preflight(ctx context.Context, request cli.PreflightRequest) (*cli.PreflightResult, error) {
 	cluster, err := Connect(request.Connection)
 	if err != nil {
 		return nil, err
@@ -24,7 +23,17 @@ func Preflight(ctx context.Context, request cli.PreflightRequest) ([]engine.Find
 	if err != nil {
 		return nil, err
 	}
-	return cluster.Preflight(ctx, objects, jobs.Release{Name: request.Release, Namespace: request.Namespace})
+	findings, err := cluster.Preflight(ctx, objects, jobs.Release{Name: request.Release, Namespace: request.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	result := &cli.PreflightResult{Findings: findings}
+	for _, f := range findings {
+		if jobs.Blocks(f) {
+			result.Blocking = append(result.Blocking, f)
+		}
+	}
+	return result, nil
 }
 
 func objectsOf(manifests []byte) ([]map[string]any, error) {
