@@ -3,8 +3,11 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"net/netip"
 	"slices"
 	"strings"
+
+	"golang.org/x/net/idna"
 )
 
 // The rules by which a listener takes a route, written from the Gateway API's
@@ -193,6 +196,17 @@ func (s *manifests) unusable(parent string, l map[string]any) string {
 		}
 	}
 	return ""
+}
+
+// plainForm is a hostname as it is compared: lower case, in ASCII, without a dot
+// at the end. What is no hostname stays as it is written.
+func plainForm(raw string) string {
+	name, err := idna.ToASCII(strings.ToLower(strings.TrimSuffix(raw, ".")))
+	_, notIP := netip.ParseAddr(name)
+	if err != nil || notIP == nil || strings.Contains(name, "..") || strings.Count(name, "*") > 1 {
+		return raw
+	}
+	return name
 }
 
 const precedence = "another listener has precedence"

@@ -209,7 +209,7 @@ func (s *manifests) loses(plan *Plan, parent string, l map[string]any, after []m
 			asked = []string{text(l, "hostname")}
 		}
 		for _, raw := range asked {
-			hostname := normalOr(raw)
+			hostname := plainForm(raw)
 			met := intersection(text(l, "hostname"), hostname)
 			if met == "" || s.takes(parent, l, route, ref, met) != "" || refusedByPolicy(plan, route, ref, hostname, l) {
 				continue

@@ -43,7 +43,7 @@ func checkAnswered(t *testing.T, w *world, plan *Plan) {
 	}
 	want := func(object map[string]any, parent Parent, names []string) {
 		for _, name := range names {
-			if key := fmt.Sprint(keyOf(object), " ", parent, " ", normalOr(name)); !answered[key] {
+			if key := fmt.Sprint(keyOf(object), " ", parent, " ", plainForm(name)); !answered[key] {
 				t.Fatalf("no verdict for %s", key)
 			}
 		}
@@ -114,7 +114,7 @@ func (s *manifests) verdictProblem(plan *Plan, v Verdict, parent string, l map[s
 	if len(asked) == 0 && v.Kind == KindTLSRoute && text(l, "hostname") == v.Hostname {
 		asked = []string{v.Hostname} // borrowed from the listener
 	}
-	if !slices.ContainsFunc(asked, func(raw string) bool { return normalOr(raw) == v.Hostname }) {
+	if !slices.ContainsFunc(asked, func(raw string) bool { return plainForm(raw) == v.Hostname }) {
 		return "the route does not ask for it"
 	}
 	problem := "the route has no such parentRef"
@@ -250,7 +250,7 @@ func (s *manifests) uncovered(l Listener) string {
 	}
 	_, parent, _ := strings.Cut(l.Hostname, ".")
 	for _, name := range texts(below(c, "spec"), "dnsNames") {
-		if name := normalOr(name); name == l.Hostname || name == "*."+parent {
+		if name := plainForm(name); name == l.Hostname || name == "*."+parent {
 			return ""
 		}
 	}
