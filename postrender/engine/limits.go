@@ -70,7 +70,7 @@ func (r *run) overQuota(g *gateway, listeners []Listener) []excess {
 		namespace := l.oldest().object.Namespace
 		counts[namespace]++
 		if counts[namespace] > quota && !l.lives() {
-			out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "%s may claim %d listeners, and %s is one more%s; drop a hostname, or raise maxListenersPerNamespace in the policy",
+			out = append(out, excess{name: l.Name, answer: refuse(ReasonTooMany, "the quota of %s is %d, and %s is one more%s; drop a hostname, or raise maxListenersPerNamespace in the policy",
 				namespaceOf(&Meta{Namespace: namespace}), quota, l.Hostname, unclaimedAside(unclaimed[namespace]))})
 		}
 	}
