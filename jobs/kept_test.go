@@ -15,6 +15,7 @@ import (
 // run. All else is done, and a run for other Gateways has no problem.
 func TestKeptAsIs(t *testing.T) {
 	w := newTelling(t)
+	w.features = append(w.features, withFlux) // where the server has HelmReleases
 	w.apply("me", route("shop", "a.example.com"))
 	for _, broken := range []struct{ name, policy, says string }{
 		{"yaml", "issuerRef: {", "annotation gatewright.dev/policy"},

@@ -66,7 +66,7 @@ func TestSomebodyElseInOurListener(t *testing.T) {
 	for name, test := range editsOfOthers {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
-			w.apply("me", gatewayWithPolicy)
+			w.apply("me", strings.Replace(gatewayWithPolicy, "attach:", "httpsPort: 443, attach:", 1)) // Auto follows what lives
 			w.apply("me", route("shop", "a.example.com"))
 			w.sweep()
 			w.issued("a.example.com") // else its listener keeps whatever Secret it has
