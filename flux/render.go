@@ -136,6 +136,9 @@ func (r *run) release(ctx context.Context, hr *release) (outcome, error) {
 	if err != nil {
 		return out, fmt.Errorf("%s (%s): %w", hr, hr.file, r.redacted(err))
 	}
+	if err := policyForgotten(hr, rendered.Plan, content.parents); err != nil {
+		return out, err
+	}
 	return out, r.plan(hr, rendered.Plan, content, &out)
 }
 

@@ -29,6 +29,14 @@ func (e *usageError) Error() string {
 
 func (e *usageError) Unwrap() error { return e.err }
 
+// UsageError is what a function of [Program] returns if the command line is to
+// blame.
+type UsageError struct{ Err error }
+
+func (e *UsageError) Error() string { return e.Err.Error() }
+
+func (e *UsageError) Unwrap() error { return e.Err }
+
 // exitError ends the program with a code of its own, silently without err.
 type exitError struct {
 	code int

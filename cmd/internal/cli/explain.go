@@ -38,6 +38,7 @@ asks for it, it says what a route that did would get.`,
 	}
 	release.register(cmd)
 	flags.register(cmd)
+	cmd.Flags().Lookup("cluster").Usage = "look at the cluster; beside manifests, say also who asks for the hostname there"
 	return cmd
 }
 
@@ -52,24 +53,41 @@ func (a *app) explain(cmd *cobra.Command, hostname string, release *releaseFlags
 	}
 	e := explanation{plan: plan, look: lookOf(a.stdout)}
 	e.line(titleTone, "", hostname)
-	answered := map[string]bool{}
-	for _, v := range verdictsFor(plan, hostname) {
-		e.verdict(v)
-		answered[claimant(v)] = true
-	}
-	for _, m := range in.askers(hostname) {
-		if !answered[m.String()] {
-			e.unanswered(m)
-			answered[m.String()] = true
+	found := e.all(in, hostname)
+	if in.cluster != nil {
+		there, err := e.there(in, hostname)
+		if err != nil {
+			return err
 		}
+		found = found || there
 	}
-	if len(answered) == 0 {
+	if !found {
 		if err := e.nobody(in, hostname); err != nil {
 			return err
 		}
 	}
 	_, err = a.stdout.Write([]byte(e.text.String()))
 	return err
+}
+
+// all says who asks for the hostname and what is there of it, if anything.
+func (e *explanation) all(in *input, hostname string) bool {
+	answered, served := map[string]bool{}, map[string]bool{}
+	for _, v := range verdictsFor(e.plan, hostname) {
+		e.verdict(v)
+		answered[claimant(v)] = true
+		if v.Accepted {
+			served[v.Parent.Kind+" "+qualified(v.Parent.Namespace, v.Parent.Name)+" "+v.Listener] = true
+		}
+	}
+	stale := e.unclaimed(hostname, served)
+	for _, m := range in.askers(hostname) {
+		if !answered[m.String()] && !e.computed(m) {
+			e.unanswered(m)
+			answered[m.String()] = true
+		}
+	}
+	return stale || len(answered) > 0
 }
 
 func verdictsFor(plan *engine.Plan, hostname string) []engine.Verdict {

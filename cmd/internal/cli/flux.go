@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -123,7 +124,7 @@ writes nothing. Exit code 2 says that something is out of date.`,
 			if err != nil {
 				return err
 			}
-			return a.showFlux(result.Changes, args)
+			return a.showFlux(result.Changes)
 		},
 	}
 	flags.register(cmd)
@@ -175,6 +176,9 @@ func (a *app) flux(cmd *cobra.Command, args []string, flags *fluxFlags) (*FluxRe
 		return nil, err
 	}
 	result, err := a.program.Flux(cmd.Context(), request)
+	if wrong, is := errors.AsType[*UsageError](err); is {
+		return nil, &usageError{cmd.CommandPath(), wrong}
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -192,7 +196,7 @@ func (a *app) flux(cmd *cobra.Command, args []string, flags *fluxFlags) (*FluxRe
 }
 
 // showFlux shows what would be written.
-func (a *app) showFlux(changes []FluxChange, args []string) error {
+func (a *app) showFlux(changes []FluxChange) error {
 	if len(changes) == 0 {
 		return nil
 	}
@@ -207,8 +211,27 @@ func (a *app) showFlux(changes []FluxChange, args []string) error {
 	if err := a.print(out.String()); err != nil {
 		return err
 	}
-	return &exitError{exitChanges, fmt.Errorf("out of date: %d files; run gatewright flux render %s and commit", len(changes), strings.Join(args, " "))}
+	return &exitError{exitChanges, fmt.Errorf("out of date: %s; run %s and commit", count(len(changes), "file"), a.renderInstead())}
 }
+
+// renderInstead is the command line of flux check with render in its place.
+func (a *app) renderInstead() string {
+	words := []string{"gatewright"}
+	done := false
+	for _, word := range a.args {
+		switch {
+		case word == "check" && !done:
+			word, done = "render", true
+		case !plainWord.MatchString(word):
+			word = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
+}
+
+// plainWord is what a shell takes as it is.
+var plainWord = regexp.MustCompile(`^[\w@%+=:,./-]+$`)
 
 func (a *app) print(text string) error {
 	if _, err := a.stdout.Write([]byte(text)); err != nil {

@@ -19,6 +19,8 @@ type input struct {
 	streams  []stream
 	snapshot engine.Snapshot
 	policies engine.PolicySources
+	// cluster is that of --cluster, if there are manifests beside it.
+	cluster *input
 }
 
 // stream is one of the inputs, before and after it was read.
@@ -45,21 +47,37 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 	if err != nil {
 		return nil, err
 	}
+	var beside *input
 	if flags.cluster && !flags.alone() {
 		data, err := a.readCluster(cmd.Context(), flags.connection)
 		if err != nil {
 			return nil, err
 		}
 		known = append(known, postrender.File{Name: clusterSource, Data: data})
+		live, there := []manifest{{clusterSource, data}}, policies
+		there.Flags = nil // which are for the release
+		if beside, err = a.inputOf(live, nil, there, &releaseFlags{}, false); err != nil {
+			return nil, err
+		}
 	}
-	headers, isComplete, err := a.readHeaders(manifests, flags.complete)
+	in, err := a.inputOf(manifests, known, policies, release, flags.complete)
+	if err != nil {
+		return nil, err
+	}
+	in.cluster = beside
+	return in, nil
+}
+
+// inputOf reads manifests, and what is known beside them.
+func (a *app) inputOf(manifests []manifest, known []postrender.File, policies engine.PolicySources, release *releaseFlags, complete bool) (*input, error) {
+	headers, isComplete, err := a.readHeaders(manifests, complete)
 	if err != nil {
 		return nil, err
 	}
 	in := &input{policies: policies, snapshot: engine.Snapshot{Complete: isComplete, ReadNamespaces: onlyNamespaces(headers)}}
 	services := slices.ContainsFunc(manifests, func(m manifest) bool { return postrender.NeedsServices(m.data) })
 	for i, m := range manifests {
-		live := flags.complete || headers[i] != nil
+		live := complete || headers[i] != nil
 		before := countKinds(&in.snapshot)
 		if err := in.add(m, postrender.ReadOptions{Source: m.source, Namespace: release.namespace, Services: services, Live: live, Unnumbered: m.source == clusterSource}); err != nil {
 			return nil, err

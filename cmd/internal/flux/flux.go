@@ -31,7 +31,10 @@ func Render(ctx context.Context, request cli.FluxRequest) (*cli.FluxResult, erro
 	for _, text := range request.Sources {
 		name, path, err := flux.ParseSource(text)
 		if err != nil {
-			return nil, fmt.Errorf("--source %s: %w", text, err)
+			return nil, &cli.UsageError{Err: fmt.Errorf("--source %s: %w", text, err)}
+		}
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("--source %s: %w; give the folder (or chart) where it is on disk", text, err)
 		}
 		options.Sources[name] = path
 	}
