@@ -80,7 +80,7 @@ func (e *explanation) all(in *input, hostname string) bool {
 			served[v.Parent.Kind+" "+qualified(v.Parent.Namespace, v.Parent.Name)+" "+v.Listener] = true
 		}
 	}
-	stale := e.unclaimed(hostname, served)
+	stale := e.unclaimed(in, hostname, served)
 	for _, m := range in.askers(hostname) {
 		if !answered[m.String()] && !e.computed(m) {
 			e.unanswered(m)

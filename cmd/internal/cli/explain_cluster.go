@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/gatewright/gatewright/postrender/engine"
 )
@@ -26,7 +27,7 @@ func (e *explanation) there(in *input, hostname string) (bool, error) {
 
 // unclaimed tells of listeners for the hostname that no claim has, which are stale,
 // and of their Certificates. The reasons say since when, and when they go.
-func (e *explanation) unclaimed(hostname string, served map[string]bool) bool {
+func (e *explanation) unclaimed(in *input, hostname string, served map[string]bool) bool {
 	found := false
 	for _, parents := range []struct {
 		kind string
@@ -38,7 +39,7 @@ func (e *explanation) unclaimed(hostname string, served map[string]bool) bool {
 				if !isHostname(l.Hostname, hostname) || served[of+" "+l.Name] {
 					continue
 				}
-				e.stale(fmt.Sprintf("listener %s of %s (%s)", l.Name, of, l.Action), l.Reason)
+				e.stale(fmt.Sprintf("listener %s of %s (%s)", l.Name, of, l.Action), l.Reason+in.mark(of, l))
 				found = true
 			}
 		}
@@ -51,6 +52,25 @@ func (e *explanation) unclaimed(hostname string, served map[string]bool) bool {
 		}
 	}
 	return found
+}
+
+// mark says since when a listener of a cluster is stale, behind a semicolon.
+func (in *input) mark(parent string, l engine.Listener) string {
+	if !in.snapshot.Complete || l.Action != engine.Remove {
+		return ""
+	}
+	for _, g := range slices.Concat(in.snapshot.Gateways, in.snapshot.ListenerSets) {
+		if g.Meta.String() != parent {
+			continue
+		}
+		state, _ := engine.ParseState(g.Annotations[engine.AnnotationState])
+		if since, marked := state.Stale[l.Name]; marked {
+			return fmt.Sprintf("; stale since %s, and goes in the first sweep after %s (with --grace %s, the default)",
+				since.UTC().Format(time.RFC3339), since.Add(sweepGrace).UTC().Format(time.RFC3339), sweepGrace)
+		}
+		return "; the next sweep marks it as stale"
+	}
+	return ""
 }
 
 func (e *explanation) stale(what, reason string) {
