@@ -18,7 +18,7 @@ MODULES  = $(patsubst %/,%,$(dir $(wildcard go.mod testdata/*/go.mod)))
 #? help: show this list
 .PHONY: help
 help:
-	@grep -h '^#? ' $(MAKEFILE_LIST) | sed 's/^#? //' | awk -F': ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -h '^#? ' $(MAKEFILE_LIST) | sed 's/^#? //' | awk -F': ' '{printf "  make %-13s %s\n", $$1, $$2}'
 
 # The lean program is built as for the plugin: static, and the same bytes in every
 # clone. The full one links what the tests link, so it is built like them.

@@ -22,7 +22,11 @@ func (r *run) unmanaged(g *gateway) {
 	if g.claimed {
 		message = "routes or Certificates ask for it, but " + message
 	}
-	r.find(Warning, CodeNoPolicy, &g.Meta, fmt.Sprintf("%s; add --issuer NAME, %s, or the annotation %s to the Gateway", message, first, AnnotationPolicy))
+	fix := fmt.Sprintf("add --issuer NAME, %s, or the annotation %s to the Gateway", first, AnnotationPolicy)
+	if r.snapshot.Complete { // where a flag would reach every Gateway
+		fix = fmt.Sprintf("add the annotation %s to the Gateway, or %s (policy in the values of the chart)", AnnotationPolicy, first)
+	}
+	r.find(Warning, CodeNoPolicy, &g.Meta, message+"; "+fix)
 }
 
 // noClaims says why a managed Gateway gets no listener of a hostname.
