@@ -81,15 +81,12 @@ func (r *run) occupy(g *gateway) {
 	}
 	for i := range g.hand {
 		l := &g.hand[i]
-		if r.outsideHostFence(g, l) {
-			continue
-		}
 		for _, before := range []ports{g.host.ports, g.host.live} {
 			if by, how := before.conflict(l.Port, l.Protocol, l.Hostname); by.what != "" && l.lost == "" {
 				l.lost = fmt.Sprintf("%s %s before listener %s; name %s in the parentRef", by.what, how, l.Name, by.parent)
 			}
 		}
-		if l.lost == "" {
+		if l.lost == "" && !r.outsideHostFence(g, l) {
 			g.host.ports.take(l.Port, l.Protocol, l.Hostname, g.occupant(l.Name))
 		}
 	}
