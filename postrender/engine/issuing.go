@@ -11,8 +11,12 @@ import (
 func (r *run) issuerProblem(g *gateway, hostname string) (message, fix string) {
 	switch issuer := g.policy.issuerFor(hostname); {
 	case issuer.Name == "":
+		first := "add --issuer NAME, issuerRef in the policy"
+		if r.snapshot.Complete { // where a flag would reach every Gateway
+			first = "add issuerRef to the policy (the annotation " + AnnotationPolicy + " or the policy file)"
+		}
 		return "its policy names no issuer, and its hostnames need Certificates" + unknownAside(g.policy.unknown),
-			"add --issuer NAME, issuerRef in the policy, or certificates: ListenersOnly with a cert-manager issuer annotation on the Gateway"
+			first + ", or certificates: ListenersOnly with a cert-manager issuer annotation on the Gateway"
 	case !r.policies.allows(issuer):
 		return fmt.Sprintf("its policy asks for %s %s, and no Certificates may be made by that", cmp.Or(issuer.Kind, "Issuer"), issuer.Name),
 			"name one of the allowed issuers: " + strings.Join(r.policies.AllowedIssuers, ", ")
