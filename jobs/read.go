@@ -140,5 +140,10 @@ func (c *Cluster) Read(ctx context.Context, o ReadOptions) (*Reading, error) {
 	})
 	isMissing := func(k KindReading) bool { return k.Needed && !k.Complete }
 	all.Snapshot.Complete = !slices.ContainsFunc(all.Kinds, isMissing)
+	for _, kind := range []string{engine.KindIssuer, engine.KindClusterIssuer} {
+		if all.complete(kind) {
+			all.Snapshot.IssuerKinds = append(all.Snapshot.IssuerKinds, kind)
+		}
+	}
 	return all, nil
 }

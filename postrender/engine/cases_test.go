@@ -46,6 +46,8 @@ type setup struct {
 	Edited []string `json:"edited"`
 	// ServicesUnread says that Services were not read.
 	ServicesUnread bool `json:"servicesUnread"`
+	// IssuerKinds are those of which all issuers were read.
+	IssuerKinds []string `json:"issuerKinds"`
 	// ReadNamespaces are the only ones that were read.
 	ReadNamespaces []string `json:"readNamespaces"`
 	// Yield are hostnames to give up, each as NAMESPACE/NAME:HOSTNAME.
@@ -129,7 +131,7 @@ func parseObjects(t testing.TB, text string) []map[string]any {
 
 func explainPlan(t testing.TB, objects []map[string]any, parts map[string]string, s setup) string {
 	t.Helper()
-	snapshot := &Snapshot{Complete: s.Complete, ServicesUnread: s.ServicesUnread, ReadNamespaces: s.ReadNamespaces}
+	snapshot := &Snapshot{Complete: s.Complete, ServicesUnread: s.ServicesUnread, ReadNamespaces: s.ReadNamespaces, IssuerKinds: s.IssuerKinds}
 	for _, object := range objects {
 		if err := snapshot.Decode(object, Origin{Namespace: s.Namespace}); err != nil {
 			return "error " + err.Error() + "\n"

@@ -112,6 +112,8 @@ const (
 	CodeMixedRouteKinds = "MixedRouteKinds"
 	// CodeChallengeUnreachable: no plain listener takes the challenges of HTTP-01.
 	CodeChallengeUnreachable = "ChallengeUnreachable"
+	// CodeIssuerMissing: a policy names an issuer that is not there.
+	CodeIssuerMissing = "IssuerMissing"
 	// CodeNobodyIssues: listeners wait for Certificates that nothing makes.
 	CodeNobodyIssues = "NobodyIssues"
 	// CodeWildcardNeedsDNS01: a wildcard whose issuer has HTTP-01 solvers only.

@@ -29,6 +29,7 @@ func (r *run) lint() {
 		}
 	}
 	l.lintRouteKinds()
+	l.lintMissingIssuers()
 	l.lintChallenges()
 	l.lintWildcards()
 	l.lintTwoGateways()

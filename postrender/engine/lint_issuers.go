@@ -37,6 +37,33 @@ func (r *linter) issuer(ref IssuerRef, namespace string) (issuer Issuer, known b
 	return issuer, known
 }
 
+// lintMissingIssuers finds Certificates of ours that are never issued, since
+// nobody made their issuer.
+func (r *linter) lintMissingIssuers() {
+	type asked struct {
+		gateway ObjectName
+		issuer  string
+	}
+	names := map[asked][]string{}
+	for _, c := range r.certificates {
+		if c.Action != Remove && r.isMissing(c.IssuerRef, c.Namespace) {
+			key := asked{c.Gateway, c.IssuerRef.in(c.Namespace)}
+			names[key] = append(names[key], c.DNSNames...)
+		}
+	}
+	for key, names := range names {
+		m := &Meta{Kind: KindGateway, Namespace: key.gateway.Namespace, Name: key.gateway.Name}
+		r.find(Critical, CodeIssuerMissing, m, fmt.Sprintf("there is no %s, so nobody issues the certificates of %s; create it, or correct issuerRef in the policy", key.issuer, listed(names)))
+	}
+}
+
+// isMissing says whether it is known that there is no such issuer.
+func (r *linter) isMissing(ref IssuerRef, namespace string) bool {
+	s := r.snapshot
+	_, known := r.issuer(ref, namespace)
+	return !known && s.Complete && slices.Contains(s.IssuerKinds, ref.kind()) && (ref.kind() == KindClusterIssuer || !s.unread(namespace))
+}
+
 // onlyHTTP01 says whether an issuer is known to have solvers of that kind alone.
 func (r *linter) onlyHTTP01(ref IssuerRef, namespace string) bool {
 	issuer, known := r.issuer(ref, namespace)
@@ -139,6 +166,14 @@ func (ref IssuerRef) kind() string {
 		return KindIssuer
 	}
 	return ref.Kind
+}
+
+// in names an issuer that a Certificate of a namespace refers to.
+func (ref IssuerRef) in(namespace string) string {
+	if ref.kind() == KindClusterIssuer {
+		return ref.kind() + " " + ref.Name
+	}
+	return ref.kind() + " " + namespace + "/" + ref.Name
 }
 
 // lintTwoGateways warns of a hostname on two Gateways of one namespace, at

@@ -44,6 +44,9 @@ type Snapshot struct {
 	// Services holds names only.
 	Services []*Meta
 	Issuers  []*Issuer
+	// IssuerKinds are the kinds of issuers of which a complete snapshot holds all:
+	// any other issuer may be there.
+	IssuerKinds []string
 	// ServicesUnread says of a complete snapshot that it is so but for Services.
 	ServicesUnread bool
 	// Complete says that the snapshot holds every object of the cluster. A

@@ -61,7 +61,7 @@ func (h *SnapshotHeader) Missing() []string {
 	return missing
 }
 
-// HasServices says whether a snapshot holds the names of all Services.
-func (h *SnapshotHeader) HasServices() bool {
-	return slices.ContainsFunc(h.Kinds, func(p SnapshotPart) bool { return p.Kind == KindService && p.Group == "" && p.Complete })
+// Has says whether a snapshot holds all objects of a kind.
+func (h *SnapshotHeader) Has(kind GroupKind) bool {
+	return slices.ContainsFunc(h.Kinds, func(p SnapshotPart) bool { return (GroupKind{p.Group, p.Kind}) == kind && p.Complete })
 }

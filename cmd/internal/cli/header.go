@@ -38,6 +38,15 @@ func (a *app) readHeaders(manifests []manifest, complete bool) (headers []*engin
 	return headers, isComplete, nil
 }
 
+// issuerKinds returns the kinds of issuers of which a snapshot holds all.
+func issuerKinds(headers []*engine.SnapshotHeader) []string {
+	return slices.DeleteFunc([]string{engine.KindIssuer, engine.KindClusterIssuer}, func(kind string) bool {
+		return !slices.ContainsFunc(headers, func(h *engine.SnapshotHeader) bool {
+			return h != nil && h.Has(engine.GroupKind{Group: engine.CertManagerGroup, Kind: kind})
+		})
+	})
+}
+
 // onlyNamespaces returns the namespaces that snapshots are limited to, none if
 // one of them is not.
 func onlyNamespaces(headers []*engine.SnapshotHeader) []string {

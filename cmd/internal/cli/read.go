@@ -89,7 +89,10 @@ func (a *app) inputOf(manifests []manifest, known []postrender.File, policies en
 			return nil, err
 		}
 	}
-	in.snapshot.ServicesUnread = slices.ContainsFunc(headers, func(h *engine.SnapshotHeader) bool { return h != nil && !h.HasServices() })
+	in.snapshot.ServicesUnread = slices.ContainsFunc(headers, func(h *engine.SnapshotHeader) bool {
+		return h != nil && !h.Has(engine.GroupKind{Kind: engine.KindService})
+	})
+	in.snapshot.IssuerKinds = issuerKinds(headers)
 	if isComplete {
 		in.snapshot.Hold(time.Now(), sweepGrace)
 	}
