@@ -34,7 +34,7 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Yield gives one of our listeners up for a time.
+// Yield gives one of our listeners up for a time, or ends that where For is 0.
 type Yield struct {
 	Gateway  engine.ObjectName
 	Hostname string

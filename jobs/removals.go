@@ -250,8 +250,8 @@ func (s *sweep) nextState(p *parent, before engine.State) engine.State {
 	if p.plan.OneNamespace {
 		s.nextHolders(p, before, held, after.Holders)
 	}
-	for hostname, until := range before.Yields {
-		if s.now.Before(until) {
+	for hostname, text := range p.source.Yielded {
+		if until, err := time.Parse(time.RFC3339, text); err == nil && !slices.Contains(p.plan.IdleYields, hostname) {
 			after.Yields[hostname] = until
 		}
 	}

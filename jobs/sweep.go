@@ -125,7 +125,11 @@ func (s *sweep) think() error {
 // yield puts the yields of the command into what was read.
 func (s *sweep) yield() {
 	for _, y := range s.options.Yields {
-		s.reading.Snapshot.Yield(y.Gateway, y.Hostname, s.now.Add(y.For))
+		if y.For == 0 {
+			s.reading.Snapshot.EndYield(y.Gateway, y.Hostname)
+		} else {
+			s.reading.Snapshot.Yield(y.Gateway, y.Hostname, s.now.Add(y.For))
+		}
 	}
 }
 

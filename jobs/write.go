@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -48,11 +47,6 @@ func (s *sweep) writeEach(ctx context.Context, parents []*parent, compose func(*
 	for _, p := range parents {
 		before, _ := engine.ParseState(p.source.Annotations[engine.AnnotationState])
 		state := s.nextState(p, before)
-		for hostname, text := range p.source.Yielded {
-			if until, err := time.Parse(time.RFC3339, text); err == nil {
-				state.Yields[hostname] = until
-			}
-		}
 		a := compose(p, state)
 		if a != nil && s.unread[p.source.String()] != nil {
 			a.keepState()

@@ -1,6 +1,7 @@
 package jobs_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -96,4 +97,36 @@ func TestYieldOfNothing(t *testing.T) {
 		}
 	}
 	w.wantListeners("edge", "http")
+}
+
+// TestYieldOfNothingIsForgotten: a route that comes after a yield in vain gets
+// its listener at once.
+func TestYieldOfNothingIsForgotten(t *testing.T) {
+	w := newWorld(t)
+	w.apply("me", gatewayWithPolicy)
+	w.sweep(w.yields("edge", "a.example.com"))
+	w.wantQuiet("edge")
+	w.apply("app", route("shop", "a.example.com"))
+	w.sweep()
+	w.wantListeners("edge", "http", "a.example.com:443")
+}
+
+// TestYieldIsEnded: what waits for the end of a yield is said in each run, and a
+// yield for no time ends it.
+func TestYieldIsEnded(t *testing.T) {
+	w := newWorld(t)
+	w.apply("me", gatewayWithPolicy)
+	w.apply("app", route("shop", "a.example.com"))
+	w.sweep()
+	w.sweep(w.yields("edge", "a.example.com"))
+	r := w.sweep()
+	if !slices.ContainsFunc(r.Findings, func(f engine.Finding) bool { return f.Code == engine.CodeYielded }) {
+		t.Errorf("findings %v, want one that a.example.com is yielded", r.Findings)
+	}
+	w.wantListeners("edge", "http")
+	w.sweep(func(o *jobs.Options) {
+		o.Yields = []jobs.Yield{{Gateway: engine.ObjectName{Namespace: w.namespace, Name: "edge"}, Hostname: "a.example.com"}}
+	})
+	w.wantListeners("edge", "http", "a.example.com:443")
+	w.wantQuiet("edge")
 }

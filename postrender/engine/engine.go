@@ -175,6 +175,8 @@ type gateway struct {
 	// keepsPlain says that our plain listener lives and is needed, so that Auto
 	// leaves it whatever is written beside it.
 	keepsPlain bool
+	// heldUp holds the yielded hostnames that are asked for meanwhile.
+	heldUp map[string]bool
 	// givenUp holds those that would stand and are yielded.
 	givenUp   []standing
 	httpsPort int
@@ -337,7 +339,7 @@ func (r *run) readParent(source *Gateway) {
 
 // keepAsIs plans a parent of which nothing may be changed.
 func (r *run) keepAsIs(g *gateway) {
-	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Index: g.Index, Listeners: []Listener{}, Action: Keep, Frozen: g.frozen}
+	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Index: g.Index, Listeners: []Listener{}, Action: Keep, Frozen: g.frozen, IdleYields: r.idleYields(g)}
 	_, ours := r.splitListeners(g.Gateway)
 	for _, l := range ours {
 		plan.Listeners = append(plan.Listeners, l.asItIs(g.frozen))

@@ -132,6 +132,8 @@ const (
 	// CodeCertificateEdited: somebody else wrote to a Certificate of the sweep, which
 	// leaves it as it is.
 	CodeCertificateEdited = "CertificateEdited"
+	// CodeYielded: a hostname that is asked for gets no listener for a time.
+	CodeYielded = "Yielded"
 	// CodeNotYielded: a hostname is to be yielded, and no listener goes for it.
 	CodeNotYielded = "NotYielded"
 	// CodeTooManyNames: a Certificate has more names than Let's Encrypt takes.

@@ -27,7 +27,7 @@ func (r *run) planParent(g *gateway) {
 	r.answerWaiting(g, listeners)
 	g.listeners = listeners
 	plan := GatewayPlan{Namespace: g.Namespace, Name: g.Name, Source: g.Source, Index: g.Index, Listeners: listeners, Action: Keep,
-		Quota: g.policy.MaxListenersPerNamespace > 0, OneNamespace: g.policy.HostnameOwnership == OneNamespace}
+		Quota: g.policy.MaxListenersPerNamespace > 0, OneNamespace: g.policy.HostnameOwnership == OneNamespace, IdleYields: r.idleYields(g)}
 	if !r.snapshot.Complete { // in a cluster the annotation is the release's, and not ours to write
 		plan.Rendered = g.policy.renderedValue(listeners)
 	}

@@ -63,6 +63,9 @@ type GatewayPlan struct {
 	OneNamespace bool `json:"-"`
 	// Frozen says why nothing of it may be changed, or is "".
 	Frozen string `json:"-"`
+	// IdleYields are the hostnames that the caller yields, in vain: they are not to
+	// be remembered, or a route that comes later would wait for nothing.
+	IdleYields []string `json:"-"`
 }
 
 // Listener is a computed listener. Where Action is Remove, only its name is

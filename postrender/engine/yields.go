@@ -29,6 +29,15 @@ func (s *Snapshot) Yield(parent ObjectName, hostname string, until time.Time) {
 	}
 }
 
+// EndYield ends a yield that a state remembers. It goes after [Snapshot.Hold].
+func (s *Snapshot) EndYield(parent ObjectName, hostname string) {
+	for _, g := range slices.Concat(s.Gateways, s.ListenerSets) {
+		if g.Namespace == parent.Namespace && g.Name == parent.Name {
+			delete(g.Yielded, normalOr(hostname))
+		}
+	}
+}
+
 // splitYielded takes the standing listeners out whose hostnames are yielded.
 func (g *gateway) splitYielded(all []standing) (stay []standing) {
 	for _, s := range all {
@@ -43,6 +52,10 @@ func (g *gateway) splitYielded(all []standing) (stay []standing) {
 
 // yielded answers for a hostname whose listener is given up for a time.
 func (g *gateway) yielded(hostname, listeners string) answer {
+	if g.heldUp == nil {
+		g.heldUp = map[string]bool{}
+	}
+	g.heldUp[listeners] = true
 	return refuse(ReasonPending, "%s is yielded until %s, so that a chart can bring its own listener", hostname, g.Yielded[listeners])
 }
 
@@ -60,8 +73,26 @@ func (g *gateway) butYielded(c claim, a answer) answer {
 	return a
 }
 
-// lintYields finds the yields of the caller that do nothing.
+// idleYields returns the hostnames that the caller yields on a parent, in vain.
+func (r *run) idleYields(g *gateway) []string {
+	var out []string
+	for _, y := range r.snapshot.yields {
+		if y.parent == (ObjectName{g.Namespace, g.Name}) && r.yieldsNothing(g, y.hostname) != "" {
+			out = append(out, y.hostname)
+		}
+	}
+	return out
+}
+
+// lintYields finds the yields of the caller that do nothing, and the claims that
+// wait for the end of one.
 func (r *run) lintYields() {
+	for _, g := range r.parents {
+		for hostname := range g.heldUp {
+			r.find(Warning, CodeYielded, &g.Meta, fmt.Sprintf("%s is asked for, and gets no listener until %s: it is yielded; --yield %s/%s:%s --yield-for 0 ends that",
+				hostname, g.Yielded[hostname], g.Namespace, g.Name, hostname))
+		}
+	}
 	for _, y := range r.snapshot.yields {
 		m, why := &Meta{Kind: KindGateway, Namespace: y.parent.Namespace, Name: y.parent.Name}, "no Gateway or ListenerSet of that name was read"
 		for _, kind := range []string{KindListenerSet, KindGateway} {

@@ -104,7 +104,7 @@ func (f *sweepFlags) register(cmd *cobra.Command) {
 	fs.DurationVar(&r.Settle, "settle", 10*time.Minute, "remove nothing from a Gateway that Helm or Flux wrote in this `DURATION`")
 	fs.IntVar(&r.MaxRemovals, "max-removals", 0, "let `N` listeners of a Gateway go in this run; without it at most 3, or 20 %")
 	fs.StringArrayVar(&f.yields, "yield", nil, "give up our listener of `NAMESPACE/GATEWAY:HOSTNAME` at once and for a time, so that a chart can bring its own (repeatable)")
-	fs.DurationVar(&f.yieldFor, "yield-for", time.Hour, "for which `DURATION` --yield gives up")
+	fs.DurationVar(&f.yieldFor, "yield-for", time.Hour, "for which `DURATION` --yield gives up; 0 ends a yield")
 	// The empty name leaves the value that it has by itself.
 	fs.Var(&f.dryRun, "dry-run", "write nothing, plan only; --dry-run=server``: ask the API server as well")
 	fs.Lookup("dry-run").NoOptDefVal = string(report.DryRunClient)
@@ -132,7 +132,7 @@ func (f *sweepFlags) check(cmd *cobra.Command) error {
 	switch {
 	case f.output != "table" && f.output != "json":
 		return wrong("unknown format %q for --output, want table or json", f.output)
-	case r.Grace < 0 || r.Settle < 0 || r.MaxRemovals < 0 || f.yieldFor <= 0:
+	case r.Grace < 0 || r.Settle < 0 || r.MaxRemovals < 0 || f.yieldFor < 0:
 		return wrong("--grace, --settle, --max-removals and --yield-for take nothing below zero")
 	case r.Grace == 0 && !f.yes && r.DryRun == report.Write:
 		return wrong("--grace 0 removes at once what nobody asks for at this moment; add --yes if that is meant")
