@@ -26,7 +26,10 @@ type Options struct {
 	// Events writes Events, and Infrastructure reports what outlives its Gateway.
 	Events, Infrastructure bool
 	Yields                 []Yield
-	DryRun                 report.DryRun
+	// Leave names Gateways of which all that is the sweep's is taken out. Then
+	// nothing else is done.
+	Leave  []engine.ObjectName
+	DryRun report.DryRun
 	// Progress is told what the sweep is at. It may be nil.
 	Progress func(what string)
 	// Now is the clock here. What is marked, and how long it has been so, goes by the

@@ -25,12 +25,12 @@ func (c *Cluster) Sweep(ctx context.Context, o Options) (*report.Report, error) 
 	if err := first.look(ctx); err != nil {
 		return r.Report, r.fail(err)
 	}
-	first.add(ctx)
 	last := first
-	if first.anythingGoes() {
-		last = first.removeAfterSecondLook(ctx)
+	if len(o.Leave) > 0 {
+		first.leave(ctx)
+	} else {
+		last = first.sweep(ctx)
 	}
-	last.reportInfrastructure(ctx)
 	var lost *LeaseLostError
 	if errors.As(context.Cause(ctx), &lost) {
 		r.problem(fmt.Sprintf("Lease %s/%s", lost.Lease.Namespace, lost.Lease.Name), lost.Error())
@@ -169,6 +169,17 @@ func (p *parent) gateway() engine.ObjectName { return gatewayOf(p.source) }
 // chosen says whether what belongs to a Gateway is written by this run.
 func (s *sweep) chosen(gateway engine.ObjectName) bool {
 	return s.options.Gateways == nil || slices.Contains(s.options.Gateways, gateway)
+}
+
+// sweep adds, marks and removes. It returns the look that knows most.
+func (s *sweep) sweep(ctx context.Context) (last *sweep) {
+	s.add(ctx)
+	last = s
+	if s.anythingGoes() {
+		last = s.removeAfterSecondLook(ctx)
+	}
+	last.reportInfrastructure(ctx)
+	return last
 }
 
 func (s *sweep) progress(what string) {

@@ -25,6 +25,7 @@ type SweepRequest struct {
 	Grace, Settle  time.Duration
 	MaxRemovals    int
 	Yields         []Yield
+	Leave          []engine.ObjectName
 	DryRun         report.DryRun
 	Events         bool
 	Infrastructure bool
@@ -52,6 +53,7 @@ type sweepFlags struct {
 	gateways    []string
 	allowed     []string
 	yields      []string
+	leaves      []string
 	yieldFor    time.Duration
 	dryRun      dryRun
 	lease       string
@@ -79,6 +81,7 @@ nothing is written.`,
 		Example: `  gatewright sweep --dry-run
   gatewright sweep --policy policy.yaml --gateway infra/edge
   gatewright sweep --yield infra/edge:shop.example.com
+  gatewright sweep --leave infra/edge --dry-run
   gatewright sweep -o json --report report.json`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 0 && flags.dryRun != "" && isDryRun(args[0]) {
@@ -105,6 +108,7 @@ func (f *sweepFlags) register(cmd *cobra.Command) {
 	fs.IntVar(&r.MaxRemovals, "max-removals", 0, "let `N` listeners of a Gateway go in this run; without it at most 3, or 20 %")
 	fs.StringArrayVar(&f.yields, "yield", nil, "give up our listener of `NAMESPACE/GATEWAY:HOSTNAME` at once and for a time, so that a chart can bring its own (repeatable)")
 	fs.DurationVar(&f.yieldFor, "yield-for", time.Hour, "for which `DURATION` --yield gives up; 0 ends a yield")
+	fs.StringArrayVar(&f.leaves, "leave", nil, "do nothing but take all that is the sweep's out of the Gateway `NAMESPACE/NAME` and its ListenerSets, whoever uses it (repeatable)")
 	// The empty name leaves the value that it has by itself.
 	fs.Var(&f.dryRun, "dry-run", "write nothing, plan only; --dry-run=server``: ask the API server as well")
 	fs.Lookup("dry-run").NoOptDefVal = string(report.DryRunClient)
@@ -134,6 +138,8 @@ func (f *sweepFlags) check(cmd *cobra.Command) error {
 		return wrong("unknown format %q for --output, want table or json", f.output)
 	case r.Grace < 0 || r.Settle < 0 || r.MaxRemovals < 0 || f.yieldFor < 0:
 		return wrong("--grace, --settle, --max-removals and --yield-for take nothing below zero")
+	case len(f.leaves) > 0 && len(f.yields)+len(f.gateways) > 0:
+		return wrong("--leave does nothing else; run it without --yield and --gateway")
 	case r.Grace == 0 && !f.yes && r.DryRun == report.Write:
 		return wrong("--grace 0 removes at once what nobody asks for at this moment; add --yes if that is meant")
 	}
@@ -156,6 +162,13 @@ func (f *sweepFlags) checkNames(wrong func(string, ...any) error) error {
 			return wrong("--gateway %q: want NAMESPACE/NAME", text)
 		}
 		r.Gateways = append(r.Gateways, name)
+	}
+	for _, text := range f.leaves {
+		name, ok := qualifiedName(text)
+		if !ok {
+			return wrong("--leave %q: want NAMESPACE/NAME", text)
+		}
+		r.Leave = append(r.Leave, name)
 	}
 	for _, text := range f.yields {
 		gateway, raw, _ := strings.Cut(text, ":")

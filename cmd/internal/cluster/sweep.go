@@ -55,7 +55,7 @@ func optionsOf(request cli.SweepRequest) jobs.Options {
 	o := jobs.Options{
 		Policies: request.Policies, Gateways: request.Gateways, Namespaces: request.Namespaces, Services: request.Services,
 		Grace: request.Grace, Settle: request.Settle, MaxRemovals: request.MaxRemovals, DryRun: request.DryRun,
-		Events: request.Events, Infrastructure: request.Infrastructure,
+		Events: request.Events, Infrastructure: request.Infrastructure, Leave: request.Leave,
 		Progress: request.Progress, Now: time.Now,
 	}
 	for _, y := range request.Yields {
