@@ -23,12 +23,43 @@ func TestTenantsSecretNames(t *testing.T) {
 	}
 	c.run([]attack{
 		{"the Secret's name that the victim's Certificate has", named("same", victims, "same.t.example.com"), []string{"same.t.example.com:443"}, nil},
+		{"a Secret of another namespace", named("other", "PLATFORM/"+victims, "other.t.example.com"), nil, map[string]string{"other.t.example.com": engine.ReasonUnsupported}},
+		{"a name that is none", named("none", `"A_b"`, "none.t.example.com"), nil, map[string]string{"none.t.example.com": engine.ReasonUnsupported}},
 		{"an issuer of an unknown kind", strings.Replace(certificateFor("kind", onEdge, "kind.t.example.com"), "issuerRef: {name: own}", "issuerRef: {group: example.com, kind: Thing, name: own}", 1), []string{"kind.t.example.com:443"}, nil},
 	})
 	for _, l := range listenerObjects(c.get("gateway", "edge")) {
 		if l["hostname"] == "shop.v.example.com" && strings.Contains(fmt.Sprint(l["tls"]), c.tenant) {
 			t.Errorf("the victim's listener presents the tenant's Secret: %v", l)
 		}
+	}
+}
+
+// A tenant who may write Certificates beside the Gateway takes no Secret that
+// the sweep's Certificate has, nor one that it is going to have: that hostname is
+// refused, in words that name what stands in its way.
+func TestTenantTakesASecret(t *testing.T) {
+	c := newTenancy(t, "")
+	beside := func(name, secret string) {
+		t.Helper()
+		manifest := strings.Replace(certificateFor(name, "", "mine.example.com"), "secretName: "+name, "secretName: "+secret, 1)
+		c.Apply(t, "tenant", c.namespace, manifest)
+	}
+	beside("late", certificateOf("edge", "shop.v.example.com"))
+	beside("early", certificateOf("edge", "new.v.example.com"))
+	c.Apply(t, "victim", c.victim, c.named(claimBy("HTTPRoute", "new", "new.v.example.com")))
+	r := c.sweep()
+	c.quiet(r) // the first one's listener stays, and the second gets none
+	said := ""
+	for _, v := range r.Refused {
+		said += v.Hostname + ": " + v.Message + "\n"
+	}
+	if !strings.Contains(said, "new.v.example.com: ") || !strings.Contains(said, "early") {
+		t.Errorf("the victim is told %q", said)
+	}
+	c.later(25 * time.Hour)
+	c.quiet(c.sweep())
+	if c.get("certificate", certificateOf("edge", "shop.v.example.com")) == nil || c.get("certificate", certificateOf("edge", "new.v.example.com")) != nil {
+		t.Error("want the Certificate that was first, and no second one for a Secret that is taken")
 	}
 }
 

@@ -120,13 +120,21 @@ func (r *run) forwardingTo(g *gateway, hostname string) []attachment {
 	return g.forwarding[hostname]
 }
 
-// takes says whether a TLSRoute claims the hostname and can attach for it to
-// the passthrough listener. A wildcard claims a name below it only where the
+// takes says whether a TLSRoute claims the hostname, may, and can attach for it
+// to the passthrough listener. A wildcard claims a name below it only where the
 // listener is for that very name: an exact name is matched before a wildcard.
+// What the policy refuses takes nothing, and neither does another namespace than
+// the one that the hostname belongs to.
 func (r *run) takes(a attachment, g *gateway, s *standing, hostname string) bool {
 	l := s.asSource(g)
-	c := claim{parent: Parent{SectionName: a.ref.SectionName, Port: a.ref.Port}}
+	c := claim{object: &a.route.Meta, parent: Parent{SectionName: a.ref.SectionName, Port: a.ref.Port}, hostname: hostname}
 	if !c.selects(l.Name, l.Port) || r.admitsNamespace(g, &l, a.route.Namespace) != yes {
+		return false
+	}
+	if holder := g.Holders[hostname]; holder != "" && holder != a.route.Namespace && g.policy.HostnameOwnership == OneNamespace {
+		return false
+	}
+	if _, refused := r.refusedByPolicy(g, c); refused {
 		return false
 	}
 	if len(a.route.Hostnames) == 0 {
