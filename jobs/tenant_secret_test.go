@@ -53,7 +53,7 @@ func TestTenantTakesASecret(t *testing.T) {
 	for _, v := range r.Refused {
 		said += v.Hostname + ": " + v.Message + "\n"
 	}
-	if !strings.Contains(said, "new.v.example.com: ") || !strings.Contains(said, "early") {
+	if !strings.HasPrefix(said, "new.v.example.com: ") || !strings.Contains(said, certificateOf("edge", "new.v.example.com")) {
 		t.Errorf("the victim is told %q", said)
 	}
 	c.later(25 * time.Hour)

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // claim is one hostname that one object asks one Gateway to serve.
@@ -301,6 +303,8 @@ func (r *run) claimDNSName(cert *Certificate, g *gateway, parent Parent, raw str
 		r.verdict(c, refuse(ReasonUnsupported, "%v", portErr))
 	case cert.SecretName == "":
 		r.verdict(c, refuse(ReasonUnsupported, "the Certificate has no secretName; set spec.secretName"))
+	case len(validation.IsDNS1123Subdomain(cert.SecretName)) > 0:
+		r.verdict(c, refuse(ReasonUnsupported, "no Secret can have the name %q; correct spec.secretName", shortened(cert.SecretName)))
 	default:
 		r.answerCertificate(g, slot{port, c.hostname}, c)
 	}

@@ -44,11 +44,16 @@ func (r *run) issues(g *gateway, hostname string) bool {
 
 // hasCertificate says whether a Certificate of ours for the hostname is there.
 func (r *run) hasCertificate(g *gateway, hostname string) bool {
+	return r.hasOurs(ObjectName{g.Namespace, CertificateName(g.Kind, g.Name, hostname)})
+}
+
+// hasOurs says whether a Certificate of ours is there.
+func (r *run) hasOurs(name ObjectName) bool {
 	if r.ourCertificates == nil {
 		r.ourCertificates = map[ObjectName]bool{}
 		for _, c := range r.by.ours {
 			r.ourCertificates[ObjectName{c.Namespace, c.Name}] = true
 		}
 	}
-	return r.ourCertificates[ObjectName{g.Namespace, CertificateName(g.Kind, g.Name, hostname)}]
+	return r.ourCertificates[name]
 }

@@ -37,6 +37,12 @@ func (r *linter) lintWriters() {
 	}
 	for key, metas := range writers {
 		slices.SortFunc(metas, compareMeta)
+		if r.wantCertificates.get(key) != nil && r.hasOurs(key) {
+			for _, m := range metas {
+				r.find(Warning, CodeTwoWriters, m, fmt.Sprintf("Certificate %s, which gatewright made, writes Secret %s too, and cert-manager issues for one of them only; give this one a secretName of its own", placedName(key.Namespace, key.Name), key.Name))
+			}
+			continue
+		}
 		for _, m := range metas[1:] {
 			if m.Name != metas[0].Name {
 				r.find(Warning, CodeTwoWriters, m, fmt.Sprintf("%s writes Secret %s too, and cert-manager issues for one of them only; give each a secretName of its own", metas[0], key.Name))

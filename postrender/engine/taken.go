@@ -69,7 +69,12 @@ func (t taken) by(beside *Meta, name string) tri {
 }
 
 // isTaken says whether something else holds the name of a Certificate of ours.
+// What comes to name the Secret of one that is there takes nothing: its listener
+// serves, and cert-manager goes on issuing for the Certificate that was first.
 func (r *run) isTaken(g *gateway, name string) bool {
+	if r.snapshot.Complete && r.hasOurs(ObjectName{g.Namespace, name}) {
+		return false
+	}
 	answer := r.taken.by(&g.Meta, name)
 	if answer == unknown {
 		r.errs = append(r.errs, r.needNamespace(&g.Meta, fmt.Sprintf("whether the name %s, which its Certificate would have, is in use depends on the namespace of the release", name)))

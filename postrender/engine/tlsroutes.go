@@ -39,6 +39,10 @@ func pinOrNone(p Parent) string {
 func (r *run) answerTLS(route *Route, g *gateway, c claim) {
 	a := r.standingAnswer(route, g, c)
 	if i := g.standingIndex(a.listener); a.accepted && i >= 0 {
+		if a, refused := r.refusedByPolicy(g, c); refused {
+			r.verdict(c, a) // the listener admits it all the same; it takes nothing of others
+			return
+		}
 		r.answerByStanding(g, c, &g.standing[i])
 		return
 	}
