@@ -120,6 +120,11 @@ func readSnapshot(t testing.TB, file string) (engine.SnapshotHeader, *engine.Sna
 		t.Fatal(err)
 	}
 	snapshot := &engine.Snapshot{Complete: len(header.Missing()) == 0, ReadNamespaces: header.Namespaces}
+	for _, kind := range []string{engine.KindIssuer, engine.KindClusterIssuer} {
+		if header.Has(engine.GroupKind{Group: engine.CertManagerGroup, Kind: kind}) {
+			snapshot.IssuerKinds = append(snapshot.IssuerKinds, kind)
+		}
+	}
 	if err := stream.AddTo(snapshot); err != nil {
 		t.Fatal(err)
 	}

@@ -131,9 +131,10 @@ func (r *run) askedHostnames(g *gateway) askedPorts {
 }
 
 // leavesPort says whether a live listener stands where it does because the port
-// was left to the policy.
+// was left to the policy, and not because somebody moved it: its name says where
+// it was put.
 func (p askedPorts) leavesPort(l *SourceListener) bool {
-	return !p.exact[slot{l.Port, l.Hostname}] && slices.ContainsFunc(p.auto[l.Hostname], func(a asking) bool {
+	return l.Name == ListenerName(l.Hostname, l.Port) && !p.exact[slot{l.Port, l.Hostname}] && slices.ContainsFunc(p.auto[l.Hostname], func(a asking) bool {
 		c := claim{parent: Parent{SectionName: a.ref.SectionName, Port: a.ref.Port}}
 		return c.selects(l.Name, l.Port)
 	})

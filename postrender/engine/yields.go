@@ -88,7 +88,11 @@ func (r *run) idleYields(g *gateway) []string {
 // wait for the end of one.
 func (r *run) lintYields() {
 	for _, g := range r.parents {
+		idle := r.idleYields(g)
 		for hostname := range g.heldUp {
+			if slices.Contains(idle, hostname) {
+				continue
+			}
 			r.find(Warning, CodeYielded, &g.Meta, fmt.Sprintf("%s is asked for, and gets no listener until %s: it is yielded; --yield %s/%s:%s --yield-for 0 ends that",
 				hostname, g.Yielded[hostname], g.Namespace, g.Name, hostname))
 		}
