@@ -33,6 +33,9 @@ type objectWriter struct {
 // apply applies a whole object of ours, never forced.
 func (w *objectWriter) apply(ctx context.Context, resource schema.GroupVersionResource, object map[string]any) error {
 	u := &unstructured.Unstructured{Object: object}
+	if resource.Resource == "" {
+		return fmt.Errorf("the server serves no %ss; the finding %s says what to install", u.GetKind(), engine.CodeNotServed)
+	}
 	u.SetAPIVersion(resource.GroupVersion().String())
 	_, err := w.cluster.objects.Resource(resource).Namespace(u.GetNamespace()).Apply(ctx, u.GetName(), u,
 		metav1.ApplyOptions{FieldManager: engine.FieldManager, DryRun: w.dryRun})

@@ -53,11 +53,14 @@ func (c *Cluster) Preflight(ctx context.Context, objects []map[string]any, relea
 	if err := c.missing(reading); err != nil {
 		return nil, err
 	}
-	var findings []engine.Finding
+	findings := reading.Snapshot.Gaps()
 	for _, object := range objects {
 		u := &unstructured.Unstructured{Object: object}
 		if u.GetNamespace() == "" {
 			u.SetNamespace(release.Namespace)
+		}
+		if k := reading.kind(u.GetKind()); k != nil && !k.Served {
+			continue // the release may bring its definition
 		}
 		switch u.GetKind() {
 		case engine.KindGateway, engine.KindListenerSet:

@@ -110,6 +110,8 @@ type KindReading struct {
 	// Needed says that the snapshot is complete only with this kind.
 	Needed  bool `json:"needed"`
 	Objects int  `json:"objects"`
+	// Absent are those asked for by name that do not exist.
+	Absent []string `json:"-"`
 	// Pages counts the answers that this took.
 	Pages int   `json:"-"`
 	Err   error `json:"-"`
@@ -139,6 +141,11 @@ func (c *Cluster) Read(ctx context.Context, o ReadOptions) (*Reading, error) {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
 	})
 	isMissing := func(k KindReading) bool { return k.Needed && !k.Complete }
+	for _, k := range all.Kinds {
+		if !k.Served && k.Complete {
+			all.Snapshot.NotServed = append(all.Snapshot.NotServed, engine.GroupKind{Group: k.Group, Kind: k.Kind})
+		}
+	}
 	all.Snapshot.Complete = !slices.ContainsFunc(all.Kinds, isMissing)
 	for _, kind := range []string{engine.KindIssuer, engine.KindClusterIssuer} {
 		if all.complete(kind) {

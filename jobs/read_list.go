@@ -46,6 +46,8 @@ type lister struct {
 
 	// committed and pending count objects.
 	committed, pending, pages int
+	// absent are the names asked for that nothing has.
+	absent []string
 }
 
 // errMoved is a list whose pages are not of one moment.
@@ -227,6 +229,7 @@ func (l *lister) named(ctx context.Context, namespaces []string) error {
 		var raw json.RawMessage
 		err := l.cluster.get(ctx, request{path: path, accept: acceptMetadata}, &raw)
 		if isNoObject(err, namespace) {
+			l.absent = append(l.absent, namespace)
 			continue
 		}
 		if err == nil {

@@ -80,7 +80,7 @@ func (l *lister) run(ctx context.Context, found served, namespaces []string) Kin
 	}
 	r.Served, r.Version, r.Resource = true, l.resource.version, l.resource.name
 	r.Err = l.read(ctx, namespaces)
-	r.Complete, r.Objects, r.Pages = r.Err == nil, l.committed, l.pages
+	r.Complete, r.Objects, r.Pages, r.Absent = r.Err == nil, l.committed, l.pages, l.absent
 	return r
 }
 

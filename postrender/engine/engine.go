@@ -47,6 +47,7 @@ func compute(snapshot *Snapshot, policies PolicySources, frozen map[string]*Erro
 	}
 	r.lintYields()
 	r.lint()
+	r.findings = append(r.findings, snapshot.Gaps()...)
 	return r.plan(), nil
 }
 

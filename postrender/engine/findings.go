@@ -127,6 +127,10 @@ const (
 	// CodeCertificateBudget: more new certificates for a domain than Let's Encrypt
 	// issues in a week.
 	CodeCertificateBudget = "CertificateBudget"
+	// CodeNotServed: the API server does not serve kinds without which nothing is done.
+	CodeNotServed = "NotServed"
+	// CodeNoSuchNamespace: a namespace was to be read and does not exist.
+	CodeNoSuchNamespace = "NoSuchNamespace"
 	// CodeKeptAsIs: an error in a Gateway of a cluster keeps all of it as it is.
 	CodeKeptAsIs = "KeptAsIs"
 	// CodeCertificateEdited: somebody else wrote to a Certificate of the sweep, which

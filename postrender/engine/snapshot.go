@@ -55,6 +55,8 @@ type Snapshot struct {
 	// ReadNamespaces are the only ones of which a complete snapshot holds the
 	// objects; without any it holds those of all. What is elsewhere is unknown.
 	ReadNamespaces []string
+	// NotServed are the kinds that the API server was seen not to serve.
+	NotServed []GroupKind
 
 	yields []yield
 }

@@ -65,3 +65,14 @@ func (h *SnapshotHeader) Missing() []string {
 func (h *SnapshotHeader) Has(kind GroupKind) bool {
 	return slices.ContainsFunc(h.Kinds, func(p SnapshotPart) bool { return (GroupKind{p.Group, p.Kind}) == kind && p.Complete })
 }
+
+// NotServed are the kinds that the API server was seen not to serve.
+func (h *SnapshotHeader) NotServed() []GroupKind {
+	var kinds []GroupKind
+	for _, p := range h.Kinds {
+		if !p.Served && p.Complete {
+			kinds = append(kinds, GroupKind{p.Group, p.Kind})
+		}
+	}
+	return kinds
+}

@@ -63,6 +63,17 @@ func onlyNamespaces(headers []*engine.SnapshotHeader) []string {
 	return only
 }
 
+// notServed are the kinds that the API servers of snapshots do not serve.
+func notServed(headers []*engine.SnapshotHeader) []engine.GroupKind {
+	var kinds []engine.GroupKind
+	for _, header := range headers {
+		if header != nil {
+			kinds = append(kinds, header.NotServed()...)
+		}
+	}
+	return kinds
+}
+
 // headerOf reads the header of a snapshot, which is its first document; nil if
 // the input is none.
 func headerOf(m manifest) (*engine.SnapshotHeader, error) {

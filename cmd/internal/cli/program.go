@@ -15,7 +15,7 @@ type Program struct {
 	// program that does not link Helm.
 	RenderChart func(ctx context.Context, request ChartRequest) ([]byte, error)
 	// Snapshot writes the snapshot of a cluster and returns warnings, one for each
-	// kind that is not in it and may be left out. On an error nothing is written.
+	// kind that is not in it and may be left out, or that the server does not serve. On an error nothing is written.
 	// It is nil in the program that links no Kubernetes client.
 	Snapshot func(ctx context.Context, out io.Writer, request SnapshotRequest) (warnings []string, err error)
 	// Sweep runs one sweep; beside an error the report may be nil. It is nil in the

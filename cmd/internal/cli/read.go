@@ -92,7 +92,7 @@ func (a *app) inputOf(manifests []manifest, known []postrender.File, policies en
 	in.snapshot.ServicesUnread = slices.ContainsFunc(headers, func(h *engine.SnapshotHeader) bool {
 		return h != nil && !h.Has(engine.GroupKind{Kind: engine.KindService})
 	})
-	in.snapshot.IssuerKinds = issuerKinds(headers)
+	in.snapshot.IssuerKinds, in.snapshot.NotServed = issuerKinds(headers), notServed(headers)
 	if isComplete {
 		in.snapshot.Hold(time.Now(), sweepGrace)
 	}

@@ -27,5 +27,8 @@ func Snapshot(ctx context.Context, out io.Writer, request cli.SnapshotRequest) (
 			warnings = append(warnings, k.Err.Error())
 		}
 	}
+	for _, gap := range jobs.Gaps(kinds) {
+		warnings = append(warnings, gap.Object+": "+gap.Message)
+	}
 	return warnings, nil
 }

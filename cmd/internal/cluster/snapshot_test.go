@@ -103,3 +103,44 @@ users: [{name: a, user: {token: TOKEN}}]
 		t.Errorf("exit code %d, stdout %q, stderr:\n%s", code, out, errs)
 	}
 }
+
+// A namespace that does not exist is told, on stderr and in the plan of the file.
+func TestSnapshotNoSuchNamespace(t *testing.T) {
+	env := clustertest.Start(t)
+	file := filepath.Join(t.TempDir(), "cluster.yaml")
+	_, errs, code := run(t, "", "snapshot", "--kubeconfig", env.Kubeconfig, "--namespaces", "nonexist", "-o", file)
+	const want = "gatewright: warning: Namespace nonexist: it was to be read and does not exist; correct --namespaces (namespaces in the chart's values)\n"
+	if code != 0 || errs != want {
+		t.Errorf("exit code %d, stderr (-want +got):\n%s", code, cmp.Diff(want, errs))
+	}
+	plan, errs, code := run(t, "", "plan", "-f", file)
+	if code != 0 || errs != "" || !strings.Contains(plan, "NoSuchNamespace") {
+		t.Errorf("exit code %d, stderr %q, plan:\n%s", code, errs, plan)
+	}
+}
+
+// What a server does not serve is told by the plan of its snapshot.
+func TestPlanNotServed(t *testing.T) {
+	const file = `
+apiVersion: gatewright.dev/v1alpha1
+kind: Snapshot
+kinds:
+- {group: cert-manager.io, kind: Certificate, served: false, complete: true, objects: 0}
+- {group: gateway.networking.k8s.io, kind: GRPCRoute, served: false, complete: true, objects: 0}
+- {group: gateway.networking.k8s.io, kind: Gateway, served: false, complete: true, objects: 0}
+- {group: gateway.networking.k8s.io, kind: HTTPRoute, served: false, complete: true, objects: 0}
+- {group: gateway.networking.k8s.io, kind: ListenerSet, served: false, complete: true, objects: 0}
+- {group: gateway.networking.k8s.io, kind: ReferenceGrant, served: false, complete: true, objects: 0}
+- {group: gateway.networking.k8s.io, kind: TLSRoute, served: false, complete: true, objects: 0}
+- {kind: Namespace, version: v1, served: true, complete: true, objects: 0}
+`
+	plan, errs, code := run(t, file, "plan", "-f", "-")
+	for _, want := range []string{"NotServed", "serves no Gateways and no HTTPRoutes", "install cert-manager"} {
+		if code != 0 || errs != "" || !strings.Contains(plan, want) {
+			t.Fatalf("exit code %d, stderr %q, want %q in\n%s", code, errs, want, plan)
+		}
+	}
+	if code := func() int { _, _, code := run(t, file, "plan", "-f", "-", "--strict=findings"); return code }(); code != 3 {
+		t.Errorf("--strict=findings: exit code %d", code)
+	}
+}
