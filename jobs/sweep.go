@@ -133,44 +133,6 @@ func (s *sweep) yield() {
 	}
 }
 
-// matchParents joins the planned parents with what lives of them.
-func (s *sweep) matchParents() []*parent {
-	var out []*parent
-	for _, side := range []struct {
-		sources []*engine.Gateway
-		plans   []engine.GatewayPlan
-		live    map[engine.ObjectName]*Parent
-	}{
-		{s.reading.Snapshot.Gateways, s.plan.Gateways, s.reading.Gateways},
-		{s.reading.Snapshot.ListenerSets, s.plan.ListenerSets, s.reading.ListenerSets},
-	} {
-		sources := map[engine.ObjectName]*engine.Gateway{}
-		for _, source := range side.sources {
-			sources[engine.ObjectName{Namespace: source.Namespace, Name: source.Name}] = source
-		}
-		for i := range side.plans {
-			plan := &side.plans[i]
-			name := engine.ObjectName{Namespace: plan.Namespace, Name: plan.Name}
-			p := &parent{source: sources[name], plan: plan, live: side.live[name]}
-			if p.source != nil {
-				p.rendered = p.source.Rendered()
-			}
-			if p.source != nil && p.live != nil && plan.Frozen == "" && s.chosen(p.gateway()) {
-				out = append(out, p)
-			}
-		}
-	}
-	return out
-}
-
-// gateway is the Gateway that the parent is, or is a part of.
-func (p *parent) gateway() engine.ObjectName { return gatewayOf(p.source) }
-
-// chosen says whether what belongs to a Gateway is written by this run.
-func (s *sweep) chosen(gateway engine.ObjectName) bool {
-	return s.options.Gateways == nil || slices.Contains(s.options.Gateways, gateway)
-}
-
 // sweep adds, marks and removes. It returns the look that knows most.
 func (s *sweep) sweep(ctx context.Context) (last *sweep) {
 	s.add(ctx)
