@@ -185,7 +185,7 @@ func TestOnATerminal(t *testing.T) {
 	}{
 		{name: "the name alone shows the help", exit: 0, want: []string{"Available Commands:"}},
 		{name: "errors are as wide as the terminal", args: []string{"plan"}, exit: 64, want: []string{"to look at: give -f or --chart, or pipe\n    manifests in; see"}},
-		{name: "help is as wide as the terminal", args: []string{"plan", "--help"}, want: []string{"give a\n                                 Gateway more than N\n"}},
+		{name: "help is as wide as the terminal", args: []string{"plan", "--help"}, want: []string{"fail rather than give a\n                               Gateway more than N listeners\n"}},
 		{name: "a post-render needs a pipe", args: []string{"post-render"}, exit: 64, want: []string{"stdin is a terminal: pipe manifests in"}},
 		{name: "also by name alone", args: []string{"--issuer=x"}, exit: 64, want: []string{"stdin is a terminal: pipe manifests in"}},
 		{name: "plan needs manifests", args: []string{"plan"}, exit: 64, want: []string{"nothing to look at: give -f or --chart, or pipe manifests in"}},
