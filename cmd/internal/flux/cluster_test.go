@@ -205,7 +205,7 @@ func TestClusterFlags(t *testing.T) {
 		exit      int
 	}{
 		{[]string{"--kubeconfig", dead}, "--kubeconfig and --context need --cluster", 64},
-		{[]string{"--cluster"}, "no cluster is known: give --kubeconfig, or set KUBECONFIG", 1},
+		{[]string{"--cluster"}, "no cluster is known: KUBECONFIG=/dev/null names none", 1},
 		{[]string{"--cluster", "--kubeconfig", dead, "--context", "b"}, `context "b" does not exist; correct --kubeconfig`, 1},
 		{[]string{"--cluster", "--kubeconfig", dead}, "connection refused", 1},
 		{[]string{"--cluster", "--kubeconfig", dead, "--ignore-missing-values"}, "connection refused", 1},
