@@ -39,6 +39,8 @@ type Options struct {
 
 // Result is what becomes of the files.
 type Result struct {
+	// Found counts the HelmReleases in the files, Releases are those that opt in.
+	Found    int
 	Changes  []Change
 	Releases []Release
 	Findings []engine.Finding
@@ -81,7 +83,7 @@ func Render(ctx context.Context, all []File, options Options) (*Result, error) {
 	if err := r.write(outcomes); err != nil {
 		return nil, err
 	}
-	r.result.Changes = r.files.changes()
+	r.result.Found, r.result.Changes = len(r.repository.releases), r.files.changes()
 	slices.SortFunc(r.result.Findings, func(a, b engine.Finding) int {
 		return cmp.Or(cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Object, b.Object),
 			cmp.Compare(a.Code, b.Code), cmp.Compare(a.Message, b.Message))

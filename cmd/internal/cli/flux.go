@@ -32,6 +32,8 @@ type FluxRequest struct {
 
 // FluxResult is what becomes of the files, and why.
 type FluxResult struct {
+	// Found counts the HelmReleases, of which those have Plans that opt in.
+	Found    int
 	Changes  []FluxChange
 	Plans    []*engine.Plan
 	Findings []engine.Finding
@@ -182,6 +184,9 @@ func (a *app) flux(cmd *cobra.Command, args []string, flags *fluxFlags) (*FluxRe
 	if err != nil {
 		return nil, err
 	}
+	if err := a.nothingToRender(result, args); err != nil {
+		return nil, err
+	}
 	for _, finding := range result.Findings {
 		say(a.stderr, findingLine(finding))
 	}
@@ -193,6 +198,23 @@ func (a *app) flux(cmd *cobra.Command, args []string, flags *fluxFlags) (*FluxRe
 		return nil, &exitError{exitRefused, fmt.Errorf("%w; nothing is written", flags.strict.verdict(all))}
 	}
 	return result, nil
+}
+
+// nothingToRender tells of a run that renders nothing and has nothing to take out:
+// a mistake in a path would pass for ever. What finds no HelmRelease fails.
+func (a *app) nothingToRender(result *FluxResult, args []string) error {
+	if len(result.Plans) > 0 || len(result.Changes) > 0 {
+		return nil
+	}
+	const way = "a HelmRelease opts in by the annotation " + engine.AnnotationPolicy + ", and --all takes each one"
+	where := strings.Join(args, ", ")
+	if result.Found == 0 {
+		return fmt.Errorf("no HelmRelease is in %s; give the files or folders that they are in (%s)", where, way)
+	}
+	if len(result.Findings) == 0 {
+		say(a.stderr, oneLine(fmt.Sprintf("gatewright: warning: nothing is rendered, since none of the HelmReleases in %s opts in: %s", where, way)))
+	}
+	return nil
 }
 
 // showFlux shows what would be written.

@@ -51,7 +51,7 @@ func Render(ctx context.Context, request cli.FluxRequest) (*cli.FluxResult, erro
 	if err != nil {
 		return nil, err
 	}
-	out := &cli.FluxResult{Findings: result.Findings}
+	out := &cli.FluxResult{Found: result.Found, Findings: result.Findings}
 	for _, change := range result.Changes {
 		out.Changes = append(out.Changes, cli.FluxChange(change))
 	}
