@@ -28,12 +28,22 @@ func (r *run) resolveHTTPSPort(g *gateway) {
 			counts[l.Port]++
 		}
 	}
-	onHand := slices.ContainsFunc(g.hand, func(l SourceListener) bool { return endsTLS(&l) && l.Port == g.autoPort })
-	if len(counts) > 0 && (counts[g.autoPort] == 0 || !onHand) {
-		g.httpsPort = slices.MinFunc(slices.Collect(maps.Keys(counts)), func(a, b int) int {
-			return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
-		})
+	if len(counts) == 0 {
+		return
 	}
+	onHand := slices.ContainsFunc(g.hand, func(l SourceListener) bool { return endsTLS(&l) && l.Port == g.autoPort })
+	goesFirst := func(port int) bool { return onHand && port == g.autoPort } // so that a move that has begun ends there
+	g.httpsPort = slices.MinFunc(slices.Collect(maps.Keys(counts)), func(a, b int) int {
+		switch {
+		case counts[a] != counts[b]:
+			return cmp.Compare(counts[b], counts[a])
+		case goesFirst(a):
+			return -1
+		case goesFirst(b):
+			return 1
+		}
+		return cmp.Compare(a, b)
+	})
 }
 
 // unusedPort is that of a parent without live listeners of ours: the one port of
