@@ -17,6 +17,7 @@ func (r *run) planParent(g *gateway) {
 	g.planFrom = len(r.verdicts)
 	listeners := r.completeStanding(g)
 	r.planApexCertificate(g)
+	listeners = r.withoutWaiting(g, listeners)
 	r.leaveOutUnusable(g)
 	for _, s := range g.sortedSlots() {
 		if l, ok := r.terminateListener(g, s); ok {

@@ -100,6 +100,9 @@ func (r *run) servesUntilReady(g *gateway, old SourceListener, remaining []Liste
 		if s.port == old.Port && covers(old.Hostname, s.hostname) {
 			return fmt.Sprintf("it answers %s until the certificate of that is ready", s.hostname)
 		}
+		if len(s.listener.claims) == 0 && s.port == old.Port && covers(s.hostname, old.Hostname) {
+			return fmt.Sprintf("the certificate of listener %s is not ready", s.listener.Name)
+		}
 	}
 	for i := range g.givenUp {
 		if s := &g.givenUp[i]; s.Mode == "Terminate" && s.Port == old.Port && covers(s.Hostname, old.Hostname) {

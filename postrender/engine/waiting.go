@@ -17,6 +17,18 @@ type waitingListener struct {
 	wider    *SourceListener
 }
 
+// withoutWaiting leaves out the listeners of the policy alone that wait for their
+// certificate: those of an apex, whose names a wider listener answers until then.
+func (r *run) withoutWaiting(g *gateway, listeners []Listener) []Listener {
+	return slices.DeleteFunc(listeners, func(l Listener) bool {
+		wider := r.waitsBehind(g, &l)
+		if wider != nil {
+			g.waiting = append(g.waiting, waitingListener{slot{l.Port, l.Hostname}, l, wider})
+		}
+		return wider != nil
+	})
+}
+
 // answerWaiting gives the claims of listeners that wait their verdicts, and makes
 // the Certificates of those that hand-written listeners serve meanwhile.
 func (r *run) answerWaiting(g *gateway, listeners []Listener) {
@@ -68,6 +80,12 @@ func (r *run) answerBehind(g *gateway, listeners []Listener, past map[string]ans
 			delete(r.wantCertificates.index, ObjectName{g.Namespace, w.listener.secretName})
 		}
 		r.turn(g, w.listener.Name, a)
+		if len(w.listener.claims) == 0 { // the claims that it would serve are answered later
+			if g.overLimit == nil {
+				g.overLimit = map[string]answer{}
+			}
+			g.overLimit[w.listener.Name] = a
+		}
 	}
 }
 
