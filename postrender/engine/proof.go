@@ -16,10 +16,13 @@ import (
 func (r reader) listenerStatuses() map[string]ListenerStatus {
 	r.problem = new(string) // a status decides nothing about the manifest
 	out := map[string]ListenerStatus{}
+	generation := r.child("metadata").number("generation")
 	for _, l := range r.child("status").children("listeners") {
 		status, conflicted := ListenerStatus{Told: true}, false
 		for _, condition := range l.children("conditions") {
 			name, value := condition.text("type"), condition.text("status")
+			seen := condition.number("observedGeneration")
+			status.Old = status.Old || (seen != 0 && seen != generation)
 			conflicted = conflicted || (name == "Conflicted" && value == "True")
 			if slices.Contains([]string{"Accepted", "Programmed", "ResolvedRefs"}, name) && value == "False" && (status.Bad == "" || name == "ResolvedRefs") {
 				status.Bad = fmt.Sprintf("%s is False (%s)", name, orNone(condition.text("reason")))
@@ -80,18 +83,30 @@ func (g *gateway) listenerNamed() map[string]*SourceListener {
 
 // secretUnproven says why the Secret of the policy, which nobody may read, is not
 // seen to be there, or "": the other listener of the plan that presents it is not
-// seen to serve.
+// seen to serve. One listener presents another Secret first, the last of the plan,
+// so that a name that is wrong costs no more than that one, where statuses tell.
 func (r *run) secretUnproven(g *gateway, l *Listener, planned []Listener) string {
 	if g.policy.Certificates != ExistingSecret || l.secretName != g.policy.SecretName || l.Certificate != "" {
 		return ""
 	}
+	after := false // whether other comes after the listener
 	for i := range planned {
 		other := &planned[i]
-		if other.Name == l.Name || other.secretName != l.secretName || other.Certificate != "" {
+		if other.Name == l.Name {
+			after = true
 			continue
 		}
-		if live := g.listenerNamed()[other.Name]; live != nil && !g.presents(live, l) {
-			continue // it waits, too, or is the first to change
+		if other.secretName != l.secretName || other.Certificate != "" {
+			continue
+		}
+		switch live := g.listenerNamed()[other.Name]; {
+		case live == nil:
+		case g.Reports && !g.presents(live, l) && after:
+			return fmt.Sprintf("listener %s is to present Secret %s first", other.Name, l.secretName)
+		case !g.presents(live, l):
+			continue // it waits, too
+		case live.Status.Old:
+			return fmt.Sprintf("the status of %s is of before its last change", g)
 		}
 		if why := r.unservedOf(g, other.Name); why != "" {
 			return why

@@ -139,11 +139,12 @@ type SourceListener struct {
 }
 
 // ListenerStatus is what the status of a Gateway or ListenerSet tells of one of
-// its listeners: whether anything, and the condition that says that it does not
-// serve, "" for none.
+// its listeners: whether anything, the condition that says that it does not serve,
+// "" for none, and whether that is of before the last change of the parent.
 type ListenerStatus struct {
 	Told bool
 	Bad  string
+	Old  bool
 }
 
 // GroupKind names a kind of route.
