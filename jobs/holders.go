@@ -24,7 +24,8 @@ func (s *sweep) nextHolders(p *parent, before engine.State, held map[string]stri
 		candidates[hostname] = engine.Holder{Namespace: namespace}
 	}
 	for hostname, holder := range candidates {
-		if held[hostname] != "" || s.claims(p, hostname, holder.Namespace) || s.unprovable != "" { // it may claim it, and nobody sees
+		yielded := p.source.Yielded[hostname] != ""                                                           // its claim is refused for that time alone
+		if held[hostname] != "" || yielded || s.claims(p, hostname, holder.Namespace) || s.unprovable != "" { // it may claim it, and nobody sees
 			after[hostname] = engine.Holder{Namespace: holder.Namespace}
 			continue
 		}
