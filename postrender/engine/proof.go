@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Where a listener may go because another serves its hostname instead, that one
@@ -24,6 +25,9 @@ func (r reader) listenerStatuses() map[string]ListenerStatus {
 			seen := condition.number("observedGeneration")
 			status.Old = status.Old || (seen != 0 && seen != generation)
 			conflicted = conflicted || (name == "Conflicted" && value == "True")
+			if condition.text("reason") == "InvalidRouteKinds" {
+				continue // it serves the other kinds, and a claim is of one that it lists
+			}
 			if slices.Contains([]string{"Accepted", "Programmed", "ResolvedRefs"}, name) && value == "False" && (status.Bad == "" || name == "ResolvedRefs") {
 				status.Bad = fmt.Sprintf("%s is False (%s)", name, orNone(condition.text("reason")))
 			}
@@ -70,6 +74,14 @@ func (g *gateway) unserved(l *SourceListener) string {
 	return ""
 }
 
+// noWorse says whether a live listener lacks no more than the one in whose place it
+// is to answer: where a Gateway gets no address, none of its listeners is
+// programmed, and to keep one serves nobody.
+func (g *gateway) noWorse(name string, old *SourceListener) bool {
+	live := g.listenerNamed()[name]
+	return live != nil && live.Status.Bad == old.Status.Bad && strings.HasPrefix(live.Status.Bad, "Programmed ")
+}
+
 // listenerNamed returns the listeners of the parent by name.
 func (g *gateway) listenerNamed() map[string]*SourceListener {
 	if g.byListener == nil {
@@ -108,7 +120,8 @@ func (r *run) secretUnproven(g *gateway, l *Listener, planned []Listener) string
 		case live.Status.Old:
 			return fmt.Sprintf("the status of %s is of before its last change", g)
 		}
-		if why := r.unservedOf(g, other.Name); why != "" {
+		old := g.listenerNamed()[l.Name]
+		if why := r.unservedOf(g, other.Name); why != "" && (old == nil || !g.noWorse(other.Name, old)) {
 			return why
 		}
 	}

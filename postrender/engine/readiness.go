@@ -112,7 +112,7 @@ func (r *run) servesUntilReady(g *gateway, old SourceListener, remaining []Liste
 	for i := range remaining {
 		l := &remaining[i]
 		if l.Mode == "Terminate" && covers(l.Hostname, old.Hostname) {
-			if why := r.unproven(g, l); why != "" {
+			if why := r.unproven(g, l); why != "" && !(r.ready(g, l) && g.noWorse(l.Name, &old)) {
 				return why
 			}
 		}
@@ -129,7 +129,7 @@ func (g *gateway) handUnserved(old SourceListener) string {
 	}
 	first := "" // of several, whatever the order of the routes
 	for _, h := range g.byHand[key] {
-		if why := g.unserved(&h.listener); h.hostname == old.Hostname && why != "" && (first == "" || why < first) {
+		if why := g.unserved(&h.listener); h.hostname == old.Hostname && why != "" && !g.noWorse(h.listener.Name, &old) && (first == "" || why < first) {
 			first = why
 		}
 	}
