@@ -70,6 +70,10 @@ func (p *parent) withoutOurs() *engine.GatewayPlan {
 }
 
 func (s *sweep) leaveParent(ctx context.Context, p *parent) {
+	if !p.source.KnowsRendered() {
+		s.report.problem(p.source.String(), "annotation "+engine.AnnotationRendered+" cannot be read, so nobody knows which listeners are the release's, and none is taken out; render the chart again, or run the version that wrote it")
+		return
+	}
 	goes := map[string]bool{}
 	for _, l := range p.plan.Listeners {
 		goes[l.Name] = true

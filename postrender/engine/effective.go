@@ -290,3 +290,11 @@ func (g *Gateway) Rendered() map[string]bool {
 	}
 	return names
 }
+
+// KnowsRendered says whether the annotation rendered, if there is one, can be read,
+// so that what it does not name is known not to be the release's.
+func (g *Gateway) KnowsRendered() bool {
+	var value rendered
+	text := g.Annotations[AnnotationRendered]
+	return text == "" || (json.Unmarshal([]byte(text), &value) == nil && value.Version == renderedVersion)
+}
