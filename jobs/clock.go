@@ -74,6 +74,10 @@ func (w watching) RoundTrip(r *http.Request) (*http.Response, error) { return w(
 // at once.
 const untimed = "the API server's answers " + undated + ", so nobody knows for how long something is stale"
 
+// unsteady says why nothing is removed where a second look finds another time
+// than the first one led to expect: of several API servers, one has a wrong clock.
+const unsteady = "the API server's clock jumped between two looks, so nobody knows for how long something is stale"
+
 // keepTime takes the server's time for that of this run, of which a look has just
 // read.
 func (s *sweep) keepTime() {
@@ -83,8 +87,12 @@ func (s *sweep) keepTime() {
 		s.unprovable = untimed
 		return
 	case s.timed: // all looks of a run have one time
+		if drift := date.Sub(s.now) - time.Since(s.timedAt); drift.Abs() > maxSkew {
+			s.unprovable = unsteady
+		}
 		return
 	}
+	s.timedAt = time.Now()
 	skew := s.options.Now().Sub(date).Round(time.Second)
 	s.now, s.timed = date, true
 	if skew.Abs() > maxSkew {

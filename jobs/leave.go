@@ -28,6 +28,9 @@ func (s *sweep) leave(ctx context.Context) {
 			s.leaveParent(ctx, p)
 		}
 		s.leftCertificates(name)
+		if len(s.options.Namespaces) > 0 {
+			s.report.note(fmt.Sprintf("ListenerSets of Gateway %s/%s in namespaces that were not read are left as they are", name.Namespace, name.Name))
+		}
 		for _, plan := range s.plan.Gateways {
 			if plan.Namespace == name.Namespace && plan.Name == name.Name {
 				s.report.note(fmt.Sprintf("Gateway %s/%s still has a policy, by which the next sweep adds its listeners again", name.Namespace, name.Name))

@@ -213,7 +213,7 @@ const (
 // needsSomebody says whether what holds a removal back is something that time
 // alone does not mend.
 func needsSomebody(held string) bool {
-	return strings.HasPrefix(held, tripped) || strings.Contains(held, unreadable) || strings.Contains(held, unserved) || strings.Contains(held, undated)
+	return strings.HasPrefix(held, tripped) || strings.Contains(held, unreadable) || strings.Contains(held, unserved) || strings.Contains(held, undated) || held == unsteady
 }
 
 // nextState is what the sweep remembers of a parent after this plan: marks of

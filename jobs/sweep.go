@@ -52,6 +52,8 @@ type sweep struct {
 	// server's once it is timed.
 	began, now time.Time
 	timed      bool
+	// timedAt is when that was, by the clock here.
+	timedAt time.Time
 
 	reading *Reading
 	plan    *engine.Plan
@@ -212,7 +214,7 @@ func (s *sweep) removeAfterSecondLook(ctx context.Context) *sweep {
 		s.remove(ctx, s) // which only says what would go
 		return s
 	}
-	second := &sweep{cluster: s.cluster, options: s.options, began: s.began, now: s.now, timed: s.timed, report: s.report, withoutCertificate: s.withoutCertificate, made: s.made, refused: s.refused}
+	second := &sweep{cluster: s.cluster, options: s.options, began: s.began, now: s.now, timed: s.timed, timedAt: s.timedAt, report: s.report, withoutCertificate: s.withoutCertificate, made: s.made, refused: s.refused}
 	err := second.look(ctx)
 	if err == nil {
 		err = second.stands(ctx)
