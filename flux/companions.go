@@ -19,7 +19,7 @@ func (r *run) companions(hr *release, plan *engine.Plan) ([]map[string]any, erro
 	var standing error
 	add := func(at engine.Placed, action engine.Action, object map[string]any) {
 		switch {
-		case r.skipped[at.Gateway] || action == engine.Keep:
+		case r.skipped[parentOf(at)] || action == engine.Keep:
 		case action != engine.Add:
 			standing = cmp.Or(standing, hr.fault(fmt.Sprintf("its chart already holds %s %s/%s, which gatewright rendered", object["kind"], at.Namespace, at.Name),
 				"take what was rendered out of the chart"))
@@ -42,6 +42,14 @@ func (r *run) companions(hr *release, plan *engine.Plan) ([]map[string]any, erro
 			cmp.Compare(text(a, "metadata", "name"), text(b, "metadata", "name")))
 	})
 	return out, standing
+}
+
+// parentOf is the Gateway or ListenerSet that an object is made for.
+func parentOf(at engine.Placed) key {
+	if set := at.ListenerSet; set.Name != "" {
+		return key{engine.KindListenerSet, set.Namespace, set.Name}
+	}
+	return key{engine.KindGateway, at.Gateway.Namespace, at.Gateway.Name}
 }
 
 func inNamespace(object map[string]any, namespace string) map[string]any {

@@ -99,7 +99,7 @@ func (r *run) operations(hr *release, kind string, g engine.GatewayPlan, parent 
 		}
 	}
 	if len(ops) > 0 && !hasListeners(parent) {
-		r.skipped[engine.ObjectName{Namespace: g.Namespace, Name: g.Name}] = true
+		r.skipped[key{kind, g.Namespace, g.Name}] = true
 		r.find(engine.Warning, CodeChartWithoutListeners, hr, fmt.Sprintf("%s %s has no spec.listeners in its chart, and a patch can only append to what is there, so nothing is added; give it one listener by hand, such as {name: http, port: 80, protocol: HTTP}", kind, g.Name))
 		return nil, nil
 	}

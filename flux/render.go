@@ -63,8 +63,8 @@ type run struct {
 	live map[key]found
 	// hidden is what no error about the current release may say.
 	hidden []string
-	// skipped are Gateways of the current release that get nothing.
-	skipped map[engine.ObjectName]bool
+	// skipped are Gateways and ListenerSets of the current release that get nothing.
+	skipped map[key]bool
 }
 
 // Render renders the HelmReleases in the files that opt in, and takes what was
@@ -172,7 +172,7 @@ func (r *run) stream(ctx context.Context, hr *release) ([]byte, error) {
 
 // plan turns the plan of a release into what is to be written.
 func (r *run) plan(hr *release, plan *engine.Plan, content content, out *outcome) error {
-	r.skipped = map[engine.ObjectName]bool{}
+	r.skipped = map[key]bool{}
 	entry, err := r.postRenderer(hr, plan, content.parents)
 	if err != nil {
 		return err
