@@ -96,6 +96,9 @@ func (r *run) valuesText(ctx context.Context, hr *release, ref v2.ValuesReferenc
 	if id.kind == kindSecret {
 		text, err = secretText(o, name)
 		r.hideValues(text)
+		if ref.TargetPath != "" {
+			r.hidePath(text)
+		}
 	} else if plain, found := nested(o.value, "data", name); found {
 		text = plain
 	} else {
