@@ -19,8 +19,8 @@ type reader struct {
 }
 
 // readFiles reads the files and folders, and of a file also what stands beside it
-// and is written with it: its companion file and its folder's kustomization, and of
-// a companion file the HelmReleases that it is for.
+// and is written with it: its companion file, the other files that this one is for,
+// and its folder's kustomization.
 func readFiles(names []string) ([]flux.File, error) {
 	r := &reader{seen: map[string]bool{}}
 	for _, name := range names {
@@ -45,12 +45,13 @@ func (r *reader) file(name string) error {
 		return err
 	}
 	slashed := filepath.ToSlash(name)
-	others := flux.KustomizationPaths(slashed)
+	companion := flux.CompanionPath(slashed)
 	if flux.IsCompanion(slashed) {
-		others = append(others, flux.OwnerPaths(slashed)...)
-	} else {
-		others = append(others, flux.CompanionPath(slashed))
+		companion = slashed
 	}
+	// Files that differ in their extension have one companion file.
+	others := append(flux.KustomizationPaths(slashed), companion)
+	others = append(others, flux.OwnerPaths(companion)...)
 	for _, beside := range others {
 		if err := r.read(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err

@@ -154,3 +154,22 @@ func TestOutsideOfASource(t *testing.T) {
 		}
 	}
 }
+
+// TestOneOfTwoFiles renders web.yaml alone, whose companion file is that of web.yml,
+// too, and keeps the Certificates of that.
+func TestOneOfTwoFiles(t *testing.T) {
+	isolate(t)
+	other := strings.Replace(webOfGit, "{name: web,", "{name: other,", 1)
+	dir := files(t, map[string]string{"web.yaml": webOfGit, "web.yml": other})
+	if output, exit := renderIn(t, dir, nothingMeanwhile); exit != 0 {
+		t.Fatalf("exit code %d:\n%s", exit, output)
+	}
+	companion := filepath.Join(dir, "web.gatewright.yaml")
+	before := read(t, companion)
+	for _, name := range []string{"web.yaml", "web.yml", "web.gatewright.yaml"} {
+		output, exit := renderIn(t, filepath.Join(dir, name), nothingMeanwhile)
+		if after := read(t, companion); exit != 0 || !bytes.Equal(before, after) {
+			t.Errorf("%s, exit code %d:\n%s\n%s", name, exit, output, after)
+		}
+	}
+}
