@@ -13,18 +13,29 @@ import (
 // kustomization is the kustomization of a folder.
 type kustomization struct {
 	path string
+	// root is what paths are relative to, "" if that is not known.
+	root string
 	types.Kustomization
+}
+
+// absolute returns the path of a file in one way only, as far as that can be known:
+// ../apps/web.yaml may be web.yaml.
+func (k *kustomization) absolute(name string) string {
+	if path.IsAbs(name) {
+		return path.Clean(name)
+	}
+	return path.Join(k.root, name)
 }
 
 // kustomizations reads those of all folders, sorted by path. One that cannot be
 // read is none: kustomize itself says what is wrong with it.
-func kustomizations(all []File) []*kustomization {
+func kustomizations(all []File, root string) []*kustomization {
 	var out []*kustomization
 	for _, file := range all {
 		if !isKustomization(file.Path) {
 			continue
 		}
-		k := &kustomization{path: file.Path}
+		k := &kustomization{path: file.Path, root: root}
 		// Flux has an API with a kind of the same name.
 		if err := yaml.Unmarshal(file.Data, &k.Kustomization); err == nil && !strings.HasPrefix(k.APIVersion, kustomizeGroup) {
 			out = append(out, k)
@@ -34,15 +45,15 @@ func kustomizations(all []File) []*kustomization {
 	return out
 }
 
-// resource returns the path of the i-th resource.
-func (k *kustomization) resource(i int) string {
-	return path.Join(path.Dir(k.path), k.Resources[i])
+// isResource tells whether the i-th resource is a file.
+func (k *kustomization) isResource(i int, file string) bool {
+	return k.absolute(path.Join(path.Dir(k.path), k.Resources[i])) == k.absolute(file)
 }
 
 // lists tells whether a file is among the resources.
 func (k *kustomization) lists(file string) bool {
 	for i := range k.Resources {
-		if k.resource(i) == path.Clean(file) {
+		if k.isResource(i, file) {
 			return true
 		}
 	}

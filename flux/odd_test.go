@@ -98,7 +98,7 @@ func TestOddFiles(t *testing.T) {
 // post-renderers and an empty one are the same.
 func specOf(t *testing.T, text string) []any {
 	t.Helper()
-	found, err := read([]File{{"a.yaml", []byte(text)}}, "")
+	found, err := read([]File{{"a.yaml", []byte(text)}}, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -81,9 +81,8 @@ const (
 
 // read finds the objects in the files. Of files that are no YAML only those that
 // may hold a HelmRelease are an error: folders hold all sorts of templates.
-func read(all []File, namespace string) (*repository, error) {
+func read(all []File, folders []*kustomization, namespace string) (*repository, error) {
 	r := &repository{objects: map[key]*object{}}
-	folders := kustomizations(all)
 	for _, file := range all {
 		if isWritten(file.Data) {
 			continue

@@ -21,6 +21,9 @@ type Options struct {
 	// Namespace is that of objects whose manifests, and the kustomizations beside
 	// them, name none.
 	Namespace string
+	// Root is the absolute path of the folder that the paths of files are relative to.
+	// It is needed only where a kustomization stands above that folder.
+	Root string
 	// Sources says where the artifacts of sources are on disk.
 	Sources map[SourceName]string
 	// Policies are those that stand on no HelmRelease and on no Gateway.
@@ -71,9 +74,9 @@ type run struct {
 // rendered out of those that no longer do. An error is, or joins, [*engine.Error];
 // there is no result then.
 func Render(ctx context.Context, all []File, options Options) (*Result, error) {
-	r := &run{options: options, files: newFiles(all), folders: kustomizations(all), live: map[key]found{}}
+	r := &run{options: options, files: newFiles(all), folders: kustomizations(all, options.Root), live: map[key]found{}}
 	var err error
-	if r.repository, err = read(all, options.Namespace); err != nil {
+	if r.repository, err = read(all, r.folders, options.Namespace); err != nil {
 		return nil, err
 	}
 	outcomes, err := r.releases(ctx)

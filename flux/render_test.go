@@ -138,7 +138,7 @@ func TestRenderAgain(t *testing.T) {
 // a file has by now.
 func applied(t *testing.T, r repo, file, namespace string, chart Rendered) string {
 	t.Helper()
-	found, err := read(r.files(), namespace)
+	found, err := read(r.files(), kustomizations(r.files(), ""), namespace)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -112,7 +112,7 @@ func (r *run) list(k *kustomization, companion string, hr *release) error {
 		r.find(engine.Warning, CodeNotListed, hr, fmt.Sprintf("%s does not list %s, so it does not list %s either; add both to resources, or whatever applies the one must apply the other", k.path, path.Base(hr.file), path.Base(companion)))
 		return nil
 	}
-	return r.editResources(k, postrender.ListEdit{Add: []any{relative(path.Dir(k.path), companion)}})
+	return r.editResources(k, postrender.ListEdit{Add: []any{relative(k.absolute(path.Dir(k.path)), k.absolute(companion))}})
 }
 
 // unlist takes a companion file out of every kustomization.
@@ -120,7 +120,7 @@ func (r *run) unlist(companion string) error {
 	for _, k := range r.folders {
 		var edit postrender.ListEdit
 		for i := range k.Resources {
-			if k.resource(i) == companion {
+			if k.isResource(i, companion) {
 				edit.Remove = append(edit.Remove, i)
 			}
 		}

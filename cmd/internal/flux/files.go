@@ -52,17 +52,28 @@ func (r *reader) file(name string) error {
 	// Files that differ in their extension have one companion file.
 	others := append(flux.KustomizationPaths(slashed), companion)
 	others = append(others, flux.OwnerPaths(companion)...)
-	for _, beside := range others {
-		if err := r.read(beside); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	return r.beside(others)
+}
+
+// beside reads those of the files that are there.
+func (r *reader) beside(names []string) error {
+	for _, name := range names {
+		if info, err := os.Stat(name); err == nil && info.IsDir() {
+			continue // some file systems have kustomization/ for Kustomization
+		}
+		if err := r.read(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// folder reads the manifests in a folder and below it. It passes over charts,
-// whose templates are none, and over hidden folders.
+// folder reads the manifests in a folder and below it, and the kustomization above
+// it. It passes over charts, whose templates are none, and over hidden folders.
 func (r *reader) folder(root string) error {
+	if err := r.beside(flux.KustomizationPaths(path.Join(filepath.ToSlash(root), "kustomization.yaml"))); err != nil {
+		return err
+	}
 	return filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

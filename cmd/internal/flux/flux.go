@@ -20,9 +20,13 @@ func Render(ctx context.Context, request cli.FluxRequest) (*cli.FluxResult, erro
 	if err != nil {
 		return nil, err
 	}
+	root, err := os.Getwd()
+	if err != nil {
+		return nil, err
+	}
 	indexes := chart.Indexes{}
 	options := flux.Options{
-		All: request.All, Namespace: request.Namespace, Sources: map[flux.SourceName]string{},
+		All: request.All, Namespace: request.Namespace, Root: filepath.ToSlash(root), Sources: map[flux.SourceName]string{},
 		Policies: request.Policies, Snapshot: request.Snapshot, IgnoreMissingValues: request.IgnoreMissingValues,
 		RenderChart: func(ctx context.Context, c flux.Chart) (flux.Rendered, error) {
 			return renderChart(ctx, request, c, indexes)

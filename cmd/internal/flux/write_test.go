@@ -173,3 +173,43 @@ func TestOneOfTwoFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestKustomizationAbove has the kustomization of the folder above list the
+// HelmRelease, and renders from several folders, by file and by folder.
+func TestKustomizationAbove(t *testing.T) {
+	isolate(t)
+	for _, tt := range []struct{ name, from, what string }{
+		{"file", ".", "apps/web.yaml"}, {"folder", ".", "apps"}, {"file here", "apps", "web.yaml"}, {"this folder", "apps", "."},
+		{"from beside", "other", "../apps"}, {"from below", "apps/below", ".."}, {"all", ".", "."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			const listed = "resources:\n- apps/web.yaml\n"
+			dir := files(t, map[string]string{"apps/web.yaml": webOfGit, "apps/below/a.txt": "", "other/a.txt": "", "Kustomization/a.txt": "", "kustomization.yaml": listed})
+			charts, err := filepath.Abs(filepath.Join(root, "testdata/charts"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Chdir(filepath.Join(dir, tt.from))
+			run := func(command string) (string, int) {
+				var out bytes.Buffer
+				exit := cli.Main(t.Context(), []string{"flux", command, tt.what, "--source", "GitRepository/web/src=" + charts}, strings.NewReader(""), &out, &out, cli.Program{Flux: Render})
+				return out.String(), exit
+			}
+			output, exit := run("render")
+			if got := string(read(t, filepath.Join(dir, "kustomization.yaml"))); exit != 0 || got != listed+"- apps/web.gatewright.yaml\n" {
+				t.Errorf("exit code %d:\n%s\n%s", exit, output, got)
+			}
+			if output, exit := run("check"); exit != 0 {
+				t.Errorf("check ends with %d:\n%s", exit, output)
+			}
+			web := filepath.Join(dir, "apps/web.yaml")
+			if err := os.WriteFile(web, bytes.Replace(read(t, web), []byte("gatewright.dev/policy"), []byte("example.com/policy"), 1), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			output, exit = run("render")
+			if got := string(read(t, filepath.Join(dir, "kustomization.yaml"))); exit != 0 || got != listed {
+				t.Errorf("opted out, exit code %d:\n%s\n%s", exit, output, got)
+			}
+		})
+	}
+}
