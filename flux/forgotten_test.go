@@ -1,6 +1,7 @@
 package flux
 
 import (
+	"maps"
 	"strings"
 	"testing"
 
@@ -27,5 +28,27 @@ func TestForgottenPolicy(t *testing.T) {
 	out, _ := mustRender(t, rendered, renders(edge, route))
 	if out["edge.gatewright.yaml"] != "" || strings.Contains(out["edge.yaml"], patchHead[:len(patchHead)-1]) {
 		t.Errorf("opted out, and it stays:\n%s", out["edge.yaml"])
+	}
+}
+
+// TestNotWholeKeepsItsPatches has a HelmRelease that was rendered and cannot be any
+// more: nothing is taken out unless it opts out.
+func TestNotWholeKeepsItsPatches(t *testing.T) {
+	first, _ := mustRender(t, repo{"edge.yaml": edgeRelease, "source.yaml": source}, renders(edge, route))
+	for name, change := range map[string]*strings.Replacer{
+		"old API":  strings.NewReplacer("helm.toolkit.fluxcd.io/v2", "helm.toolkit.fluxcd.io/v2beta2"),
+		"no chart": strings.NewReplacer("  chart:\n    spec: {chart: edge, version: 1.0.0, sourceRef: {kind: HelmRepository, name: charts}}\n", ""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := maps.Clone(first)
+			in["edge.yaml"] = change.Replace(first["edge.yaml"])
+			if result, err := Render(t.Context(), in.files(), renders(edge, route)); err == nil || !strings.Contains(err.Error(), "all of its listeners would go") {
+				t.Errorf("got %v, %v", result, err)
+			}
+			in["edge.yaml"] = strings.Replace(in["edge.yaml"], "gatewright.dev/policy", "example.com/policy", 1)
+			if out, _ := mustRender(t, in, renders(edge, route)); strings.Contains(out["edge.yaml"], "postRenderers") || out["edge.gatewright.yaml"] != "" {
+				t.Errorf("opted out, and left:\n%s", out["edge.yaml"])
+			}
+		})
 	}
 }

@@ -116,7 +116,14 @@ func (r *run) releases(ctx context.Context) ([]outcome, error) {
 // release renders one HelmRelease: chart, post-renderers, plan, patches.
 func (r *run) release(ctx context.Context, hr *release) (outcome, error) {
 	out := outcome{release: hr}
-	if !r.optedIn(hr) || !r.isWhole(hr) {
+	if !r.optedIn(hr) {
+		return out, nil
+	}
+	if !r.isWhole(hr) {
+		if slices.ContainsFunc(hr.Spec.PostRenderers, isOurs) {
+			return out, hr.fault("the file has patches for it, and it cannot be rendered any more (it names no chart, or is not of "+releaseGroup+"/v2), so all of its listeners would go",
+				"put back what is missing; to take all of it out, remove the annotation "+engine.AnnotationPolicy)
+		}
 		return out, nil
 	}
 	if hr.GetReleaseNamespace() == "" || hr.Namespace == "" {
