@@ -54,18 +54,18 @@ func text(value map[string]any, path ...string) string {
 
 // postRenderer returns our entry for spec.postRenderers, nil if nothing is to
 // be patched.
-func (r *run) postRenderer(hr *release, plan *engine.Plan, all parents) (map[string]any, error) {
+func (r *run) postRenderer(hr *release, plan *engine.Plan, content content) (map[string]any, error) {
 	var patches []any
 	add := func(kind string, plans []engine.GatewayPlan) error {
 		for _, g := range plans {
-			parent := all.find(kind, g, hr.GetReleaseNamespace())
+			parent := content.parents.find(kind, g, hr.GetReleaseNamespace())
 			ops, err := r.operations(hr, kind, g, parent)
 			if err != nil {
 				return err
 			}
 			if len(ops) > 0 {
 				patches = append(patches, map[string]any{
-					"target": target(kind, parent, all),
+					"target": target(kind, parent, slices.Concat(content.parents, content.hooked)),
 					"patch":  patchHead + string(postrender.EncodeList(ops)),
 				})
 			}

@@ -183,7 +183,7 @@ func (r *run) stream(ctx context.Context, hr *release) ([]byte, error) {
 // plan turns the plan of a release into what is to be written.
 func (r *run) plan(hr *release, plan *engine.Plan, content content, out *outcome) error {
 	r.skipped = map[key]bool{}
-	entry, err := r.postRenderer(hr, plan, content.parents)
+	entry, err := r.postRenderer(hr, plan, content)
 	if err != nil {
 		return err
 	}
@@ -209,6 +209,9 @@ func (r *run) plan(hr *release, plan *engine.Plan, content content, out *outcome
 // content is what a rendered release holds, as far as it matters here.
 type content struct {
 	parents parents
+	// hooked are those that are hooks: nothing is added to them, but a patch must not
+	// select one.
+	hooked parents
 	// certificates are the names of its Certificates.
 	certificates []string
 }
@@ -222,11 +225,12 @@ func contentOf(stream []byte) content {
 			continue // the stream was rendered, so it is no concern of ours
 		}
 		metadata, _ := value["metadata"].(map[string]any)
-		if text(metadata, "annotations", "helm.sh/hook") != "" {
-			continue
-		}
+		hook := text(metadata, "annotations", "helm.sh/hook") != ""
 		group, _, _ := strings.Cut(text(value, "apiVersion"), "/")
 		switch kind := value["kind"]; {
+		case hook && group == engine.GatewayGroup:
+			out.hooked = append(out.hooked, value)
+		case hook:
 		case group == engine.GatewayGroup && (kind == engine.KindGateway || kind == engine.KindListenerSet):
 			out.parents = append(out.parents, value)
 		case group == engine.CertManagerGroup && kind == engine.KindCertificate:
