@@ -93,10 +93,24 @@ func (r *run) warn(hr *release, out *outcome, content content) {
 		r.find(engine.Warning, CodeClientSideApply, hr, "it is applied client-side, so each change of its listeners drops those of the sweep until that runs again; set spec.upgrade.serverSideApply: enabled and leave spec.install.serverSideApply out")
 	}
 	for _, rule := range hr.GetDriftDetection().Ignore {
-		if slices.ContainsFunc(rule.Paths, func(p string) bool { return p == "" || strings.HasPrefix("/spec/listeners", p) }) && (rule.Target == nil || rule.Target.Kind == engine.KindGateway) {
+		if slices.ContainsFunc(rule.Paths, ignoresListeners) && mayBeGateway(rule.Target) {
 			r.find(engine.Warning, CodeDriftIgnored, hr, "spec.driftDetection ignores the listeners, which hides real drift; nothing that gatewright does needs it")
 		}
 	}
+}
+
+func ignoresListeners(pointer string) bool {
+	return strings.HasPrefix("/spec/listeners", pointer) || strings.HasPrefix(pointer, "/spec/listeners/")
+}
+
+// mayBeGateway tells whether a target takes Gateways: its kind is a pattern, and may
+// be left out.
+func mayBeGateway(target *kustomize.Selector) bool {
+	if target == nil || target.Kind == "" {
+		return true
+	}
+	kind, err := regexp.Compile("^(?:" + target.Kind + ")$")
+	return err == nil && kind.MatchString(engine.KindGateway)
 }
 
 // warnWait tells of Certificates in the release for which helm-controller waits:
