@@ -99,11 +99,7 @@ func (r *release) rendering(args ...string) []string {
 // put installs the release, or upgrades it, by other arguments of Helm than the
 // usual ones.
 func (r *release) put(chart, values string, args ...string) error {
-	file := filepath.Join(r.t.TempDir(), "values.yaml")
-	if err := os.WriteFile(file, []byte(r.named(values)), 0o644); err != nil {
-		r.t.Fatal(err)
-	}
-	args = append([]string{r.name, chart, "--values", file}, args...)
+	args = append([]string{r.name, chart, "--values", r.valuesFile(values)}, args...)
 	if r.how.major == 0 {
 		return r.flux.put(r, args)
 	}
@@ -114,6 +110,16 @@ func (r *release) put(chart, values string, args ...string) error {
 	_, err := r.command(slices.Concat([]string{command}, args, flags)...)
 	r.installed = r.installed || err == nil
 	return err
+}
+
+// valuesFile is a file with values, in which the names of the release are put.
+func (r *release) valuesFile(values string) string {
+	r.t.Helper()
+	file := filepath.Join(r.t.TempDir(), "values.yaml")
+	if err := os.WriteFile(file, []byte(r.named(values)), 0o644); err != nil {
+		r.t.Fatal(err)
+	}
+	return file
 }
 
 // tryUpgrade installs the chart through the post-renderer, or upgrades to it.

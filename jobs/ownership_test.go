@@ -22,7 +22,7 @@ func distinct(how helm) bool { return how.name != "helm4-forced" }
 // release gets into a cluster.
 func TestOwnership(t *testing.T) {
 	var cases []ownershipCase
-	for _, some := range [][]ownershipCase{takeoverCases, upgradeCases, brokenCases, otherCases} {
+	for _, some := range [][]ownershipCase{takeoverCases, upgradeCases, brokenCases, otherCases, wordsCases} {
 		cases = append(cases, some...)
 	}
 	eachHelm(t, helms, func(t *testing.T, lands *lands) {

@@ -190,23 +190,25 @@ func (r *release) atRisk(want bool) {
 	}
 }
 
-func placesLeftFree(r *release) {
-	values := func(n int) string {
-		var hostnames []string
-		for i := range n {
-			hostnames = append(hostnames, "h"+string(rune('a'+i/26))+string(rune('a'+i%26))+".example.com")
-		}
-		return `{routes: {shop: [` + strings.Join(hostnames[:min(n, 16)], ", ") + `], two: [` + strings.Join(hostnames[min(n, 16):min(n, 32)], ", ") +
-			`], three: [` + strings.Join(hostnames[min(n, 32):min(n, 48)], ", ") + `], four: [` + strings.Join(hostnames[min(n, 48):], ", ") +
-			`]}, policy: {certificates: ListenersOnly}}`
+// manyHostnames are values of so many hostnames, which need no Certificates.
+func manyHostnames(n int) string {
+	var hostnames []string
+	for i := range n {
+		hostnames = append(hostnames, "h"+string(rune('a'+i/26))+string(rune('a'+i%26))+".example.com")
 	}
-	r.upgrade(values(53)) // and http: 54
+	return `{routes: {shop: [` + strings.Join(hostnames[:min(n, 16)], ", ") + `], two: [` + strings.Join(hostnames[min(n, 16):min(n, 32)], ", ") +
+		`], three: [` + strings.Join(hostnames[min(n, 32):min(n, 48)], ", ") + `], four: [` + strings.Join(hostnames[min(n, 48):], ", ") +
+		`]}, policy: {certificates: ListenersOnly}}`
+}
+
+func placesLeftFree(r *release) {
+	r.upgrade(manyHostnames(53)) // and http: 54
 	r.other("w.example.com", "x.example.com", "y.example.com", "z.example.com")
 	got := r.sweep()
 	if n := len(listenersOf(r.live("Gateway", r.name))); n != 56 || len(got.Refused) != 2 || !strings.Contains(got.Refused[1].Message, "has 56 listeners") {
 		r.t.Fatalf("%d listeners, want 56; refused: %+v", n, got.Refused)
 	}
-	r.upgrade(values(61))
+	r.upgrade(manyHostnames(61))
 	r.sweep()
 	want := 64
 	if r.how.patches {
