@@ -20,6 +20,13 @@ var wordsCases = []ownershipCase{
 		run:   func(r *release) { noPlaceLeft(r, "w.example.com", "x.example.com") },
 	},
 	{
+		name:  "no-place-left-and-others-wait",
+		shows: "a place that a yield makes free is for the chart, and not for the next hostname that waits for one",
+		run: func(r *release) {
+			noPlaceLeft(r, "w.example.com", "x.example.com", "y.example.com", "z.example.com")
+		},
+	},
+	{
 		name:  "gateway-of-nobody",
 		shows: "Helm does not take a Gateway and the Certificate that the sweep made for it over before somebody tells it to, the preflight says so before, and the sweep has nothing to do afterwards",
 		ways:  distinct,

@@ -44,6 +44,18 @@ func (r *run) keptFree(g *gateway) int {
 	return 0
 }
 
+// yieldedPlaces is how many listeners are given up for a chart that has not
+// brought its own yet: the next hostname that waits for a place is not to take it.
+func (g *gateway) yieldedPlaces() int {
+	places := len(g.Yielded)
+	for hostname := range g.Yielded {
+		if slices.ContainsFunc(g.hand, func(l SourceListener) bool { return l.Hostname == hostname }) {
+			places--
+		}
+	}
+	return places
+}
+
 // excess is a listener past a limit: the answer to its claims, and, where a
 // render fails, its error.
 type excess struct {
@@ -118,7 +130,8 @@ func (r *run) quotaUndecided(g *gateway, listeners []Listener, quota int) {
 }
 
 func (r *run) overLimit(g *gateway, listeners []Listener, over []excess) []excess {
-	most, free := g.policy.MaxListeners, r.keptFree(g)
+	most := g.policy.MaxListeners
+	free := min(most, r.keptFree(g)+g.yieldedPlaces())
 	limit := most - free
 	if len(g.hand)+len(listeners) <= limit {
 		return nil
