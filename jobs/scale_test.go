@@ -67,6 +67,12 @@ func measureScale(b *testing.B, program string, gateways int) {
 		}
 		hostnames := gateways * hostnamesOfGateway
 		fmt.Printf("%8d %9d %-14s %6d %6d %8.1f %8.0f %8d\n", gateways, hostnames, name, reads, writes, seconds, megabytes, 3*hostnames)
+		if pages := (2*hostnames + gateways) / 500; reads > 40+pages {
+			b.Errorf("pass %q made %d reads, want %d pages and 40 at most", name, reads, pages)
+		}
+		if name != "first" && (seconds > 60 || megabytes > 500) {
+			b.Errorf("pass %q took %.1f s and %.0f MB, want 60 s and 500 MB at most", name, seconds, megabytes)
+		}
 		if most >= 0 && writes > most {
 			b.Errorf("pass %q of %d Gateways made %d writes, want %d at most", name, gateways, writes, most)
 		}
