@@ -82,6 +82,11 @@ test: build tools cluster fuzz
 	go -C testdata/image test ./...
 	go -C testdata/crds test ./...
 
+#? test-faults: each fault at each read and write of a sweep, of which test takes a sample, in some fifteen minutes
+.PHONY: test-faults
+test-faults: cluster
+	GATEWRIGHT_EVERY_FAULT=1 go test ./jobs -run 'TestInvariant|TestDeathAtEachWrite|TestTwoSweepsAtOnce|TestStories' -count=1 -timeout 60m
+
 #? fuzz: every fuzz target for FUZZTIME (5s; 1000x for a number of inputs)
 .PHONY: fuzz
 fuzz:

@@ -66,6 +66,30 @@ var upgradeCases = []ownershipCase{
 		},
 	},
 	{
+		name:  "taken-out-by-hand-before-an-upgrade",
+		shows: "a rendered listener that somebody takes out comes back by an upgrade that applies, and by the next sweep where an upgrade that changes nothing sends nothing",
+		ways:  distinct,
+		run: func(r *release) {
+			r.upgrade(withA)
+			r.Kubectl(r.t, "", "patch", "gateway", r.name, "-n", r.namespace, "--type=json", "-p", `[{"op": "remove", "path": "/spec/listeners/1"}]`)
+			r.upgrade(`{routes: {shop: [a.example.com]}, note: next}`)
+			if r.how.patches {
+				r.has("http")
+			} else {
+				r.has("http", "a.example.com")
+			}
+			r.sweep()
+			r.has("http", "a.example.com")
+			r.quiet()
+		},
+	},
+	{
+		name:  "field-added-to-a-listener-of-the-chart",
+		shows: "a field that somebody adds to a listener of the chart is nothing to the sweep; upgrades keep it, but for those that replace a changed list",
+		ways:  distinct,
+		run:   fieldAddedToListenerOfChart,
+	},
+	{
 		name:  "listeners-of-the-release-are-not-touched",
 		shows: "the sweep writes nothing into a listener that the release rendered or its author wrote, even where the policy would have it otherwise for others",
 		ways:  distinct,
@@ -269,4 +293,28 @@ func copiedIntoTheChart(r *release) {
 		r.has("http", "a.example.com")
 	}
 	r.quiet()
+}
+
+func fieldAddedToListenerOfChart(r *release) {
+	r.upgrade(withA)
+	name := engine.ListenerName("a.example.com", 443)
+	r.Kubectl(r.t, r.named(`{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: EDGE}, spec: {gatewayClassName: test, listeners: [{name: `+name+`, port: 443, protocol: HTTPS, tls: {options: {example.com/min: "1.3"}}}]}}`),
+		"apply", "--server-side", "--field-manager=somebody", "-n", r.namespace, "-f", "-")
+	has := func(want bool) {
+		r.t.Helper()
+		tls, _ := r.listener("a.example.com")["tls"].(map[string]any)
+		if got := tls["options"] != nil; got != want {
+			r.t.Errorf("the listener has the option: %t, want %t", got, want)
+		}
+	}
+	r.settle()
+	r.quiet()
+	has(true)
+	r.upgrade(`{routes: {shop: [a.example.com]}, note: next}`)
+	has(true)
+	r.upgrade(withAAndB)
+	has(!r.how.patches)
+	r.settle()
+	r.quiet()
+	r.has("http", "a.example.com", "b.example.com")
 }

@@ -173,6 +173,9 @@ func (r *release) annotateByHand() {
 // that somebody annotated, and says whether it did.
 func (r *release) conflictsByHand(values string) bool {
 	r.t.Helper()
+	if !r.how.patches && !r.how.forced {
+		only(r.t, r.foreseen(values), jobs.CodeWouldBeRefused, `conflict with "kubectl-annotate"`)
+	}
 	err := r.tryUpgrade(values)
 	if r.how.patches || r.how.forced {
 		if err != nil {
