@@ -3,6 +3,7 @@ package flux
 import (
 	"context"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -107,5 +108,20 @@ func TestChartSeesItsRelease(t *testing.T) {
 	want := Chart{Ref: "edge", Repo: "https://charts.example.com", Version: "1.0.0", ReleaseName: "own", Namespace: "shop", Values: map[string]any{"a": 1.0}, SkipSchema: true}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestOptOutIsSaid: that all of a HelmRelease goes is no silent thing; --all may
+// have been forgotten.
+func TestOptOutIsSaid(t *testing.T) {
+	first, _ := mustRender(t, repo{"edge.yaml": edgeRelease, "source.yaml": source}, renders(edge, route))
+	first["edge.yaml"] = strings.Replace(first["edge.yaml"], "    gatewright.dev/policy: ", "    not.gatewright.dev/policy: ", 1)
+	last, result := mustRender(t, first, renders(edge, route))
+	said := func(f engine.Finding) bool { return f.Code == CodeTakenOut && strings.Contains(f.Message, "--all") }
+	if !slices.ContainsFunc(result.Findings, said) || last["edge.gatewright.yaml"] != "" {
+		t.Errorf("findings %v, files %v", result.Findings, last)
+	}
+	if _, result = mustRender(t, last, renders(edge, route)); slices.ContainsFunc(result.Findings, said) {
+		t.Error("it is said although nothing is there any more")
 	}
 }

@@ -117,6 +117,9 @@ func (r *run) releases(ctx context.Context) ([]outcome, error) {
 func (r *run) release(ctx context.Context, hr *release) (outcome, error) {
 	out := outcome{release: hr}
 	if !r.optedIn(hr) {
+		if slices.ContainsFunc(hr.Spec.PostRenderers, isOurs) {
+			r.find(engine.Warning, CodeTakenOut, hr, "it does not opt in, so its listeners and Certificates are taken out; if it was rendered by --all, add --all, or else annotate it with "+engine.AnnotationPolicy)
+		}
 		return out, nil
 	}
 	if !r.isWhole(hr) {

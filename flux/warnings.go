@@ -21,6 +21,8 @@ type kustomizePatch = kustomize.Patch
 const (
 	// CodeChartWithoutListeners: a Gateway has no listener that could be appended to.
 	CodeChartWithoutListeners = "ChartWithoutListeners"
+	// CodeTakenOut: a HelmRelease that was rendered does not opt in any more.
+	CodeTakenOut = "TakenOut"
 	// CodePatchMissesTarget: a patch that stands is for a Gateway that is gone.
 	CodePatchMissesTarget = "PatchMissesTarget"
 	// CodeValuesMissing: values are not at hand and were left out of account.
