@@ -78,7 +78,7 @@ demo: build tools
 #? test: all tests, after the fuzz targets have run for FUZZTIME (5s) each
 .PHONY: test
 test: build tools cluster fuzz
-	go test -timeout 60m $(PACKAGES)
+	go test -timeout 60m ./jobs $(PACKAGES) # the longest first, beside all others
 	go -C testdata/image test ./...
 	go -C testdata/crds test ./...
 
