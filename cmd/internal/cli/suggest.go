@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/agnivade/levenshtein"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -40,7 +41,7 @@ func commandNames(cmd *cobra.Command) []string {
 func nearest(word, prefix string, names []string) string {
 	best, found := len(word)+1, []string(nil)
 	for _, name := range names {
-		d := distance(word, name)
+		d := levenshtein.ComputeDistance(word, name)
 		switch {
 		case d > likeness(word, name) || d > best:
 			continue
@@ -63,26 +64,4 @@ func likeness(word, name string) int {
 		return 3
 	}
 	return len(word) / 3
-}
-
-// distance is how many letters have to be put in, left out or changed to make one
-// word the other.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := diagonal
-			if a[i] != b[j] {
-				change++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(change, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(b)]
 }
