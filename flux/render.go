@@ -116,14 +116,15 @@ func (r *run) releases(ctx context.Context) ([]outcome, error) {
 // release renders one HelmRelease: chart, post-renderers, plan, patches.
 func (r *run) release(ctx context.Context, hr *release) (outcome, error) {
 	out := outcome{release: hr}
+	wasRendered := slices.ContainsFunc(hr.Spec.PostRenderers, isOurs)
 	if !r.optedIn(hr) {
-		if slices.ContainsFunc(hr.Spec.PostRenderers, isOurs) {
+		if wasRendered {
 			r.find(engine.Warning, CodeTakenOut, hr, "it does not opt in, so its listeners and Certificates are taken out; if it was rendered by --all, add --all, or else annotate it with "+engine.AnnotationPolicy)
 		}
 		return out, nil
 	}
 	if !r.isWhole(hr) {
-		if slices.ContainsFunc(hr.Spec.PostRenderers, isOurs) {
+		if wasRendered {
 			return out, hr.fault("the file has patches for it, and it cannot be rendered any more (it names no chart, or is not of "+releaseGroup+"/v2), so all of its listeners would go",
 				"put back what is missing; to take all of it out, remove the annotation "+engine.AnnotationPolicy)
 		}
