@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -105,12 +104,13 @@ func (w *applier) applyOneByOne(ctx context.Context, a *application, version *st
 }
 
 // displaces says whether a listener takes the place of another: it answers all
-// that the other does, on the same port.
+// that the other does, on the same port. One for any hostname takes only that of
+// another such.
 func displaces(change, old map[string]any) bool {
 	pattern, _ := change["hostname"].(string)
 	hostname, _ := old["hostname"].(string)
-	suffix, wild := strings.CutPrefix(pattern, "*")
-	return fmt.Sprint(change["port"]) == fmt.Sprint(old["port"]) && (pattern == hostname || wild && strings.HasSuffix(hostname, suffix))
+	samePort := fmt.Sprint(change["port"]) == fmt.Sprint(old["port"])
+	return samePort && (pattern != "" || hostname == "") && engine.Covers(pattern, hostname)
 }
 
 // isRefusal says whether the server understood a request and will not have it:

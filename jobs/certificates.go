@@ -123,11 +123,9 @@ func (s *sweep) heldCertificate(c engine.CertificatePlan) string {
 	case !s.reading.serves(engine.KindListenerSet) && !ofGateway(c):
 		return "the server " + unserved + " ListenerSets now, and it may be for one"
 	}
-	for _, p := range s.parents {
-		if p.gateway() == c.Gateway {
-			if why := s.heldBack(p); why != "" {
-				return why
-			}
+	for _, p := range s.parts[c.Gateway] {
+		if why := s.heldBack(p); why != "" {
+			return why
 		}
 	}
 	return ""

@@ -86,15 +86,14 @@ func (s *sweep) keepTime() {
 	case !seen:
 		s.unprovable = untimed
 		return
-	case s.timed: // all looks of a run have one time
+	case !s.timedAt.IsZero(): // all looks of a run have one time
 		if drift := date.Sub(s.now) - time.Since(s.timedAt); drift.Abs() > maxSkew {
 			s.unprovable = unsteady
 		}
 		return
 	}
-	s.timedAt = time.Now()
+	s.now, s.timedAt = date, time.Now()
 	skew := s.options.Now().Sub(date).Round(time.Second)
-	s.now, s.timed = date, true
 	if skew.Abs() > maxSkew {
 		s.report.finding(engine.Finding{Severity: engine.Warning, Code: CodeClockSkew, Object: "clock",
 			Message: fmt.Sprintf("the clock here is %s the API server's, which counts; correct the one here", offBy(skew))})

@@ -17,7 +17,7 @@ func TestClockThatJumps(t *testing.T) {
 		look := func(first *sweep, date time.Time) *sweep {
 			s := &sweep{cluster: cluster, options: Options{Now: time.Now}, began: began, report: newRecorder(report.New(now, report.Write))}
 			if first != nil {
-				s.now, s.timed, s.timedAt = first.now, first.timed, first.timedAt
+				s.now, s.timedAt = first.now, first.timedAt
 			}
 			cluster.clock.see(date.UTC().Format(http.TimeFormat))
 			s.keepTime()

@@ -2,7 +2,6 @@ package jobs
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/gatewright/gatewright/postrender/engine"
 )
@@ -14,14 +13,22 @@ const CodeNoSuchGateway = "NoSuchGateway"
 // Gaps finds what was not read because the server does not serve it, or nothing
 // has its name.
 func Gaps(kinds []KindReading) []engine.Finding {
-	s := engine.Snapshot{Complete: true}
+	s := engine.Snapshot{Complete: true, NotServed: notServed(kinds)}
 	for _, k := range kinds {
 		s.ReadNamespaces = append(s.ReadNamespaces, k.Absent...)
-		if !k.Served && k.Complete {
-			s.NotServed = append(s.NotServed, engine.GroupKind{Group: k.Group, Kind: k.Kind})
-		}
 	}
 	return s.Gaps()
+}
+
+// notServed are the kinds that the server was seen not to serve.
+func notServed(kinds []KindReading) []engine.GroupKind {
+	var out []engine.GroupKind
+	for _, k := range kinds {
+		if !k.Served && k.Complete {
+			out = append(out, engine.GroupKind{Group: k.Group, Kind: k.Kind})
+		}
+	}
+	return out
 }
 
 // noSuchGateways finds the Gateways that this run is for and that were not read.
@@ -32,17 +39,11 @@ func (s *sweep) noSuchGateways() []engine.Finding {
 			continue
 		}
 		message := "the sweep is for it and it does not exist, so nothing is done for it; correct --gateway (gateways in the chart's values)"
-		if !s.reading.sees(name.Namespace) {
+		if !s.reads(name.Namespace) {
 			message = "the sweep is for it and its namespace is not read, so nothing is done for it; add that to --namespaces (namespaces in the chart's values)"
 		}
 		findings = append(findings, engine.Finding{Severity: engine.Warning, Code: CodeNoSuchGateway,
 			Object: fmt.Sprintf("%s %s/%s", engine.KindGateway, name.Namespace, name.Name), Message: message})
 	}
 	return findings
-}
-
-// sees says whether a namespace is among those that are read.
-func (r *Reading) sees(namespace string) bool {
-	only := r.Snapshot.ReadNamespaces
-	return len(only) == 0 || slices.Contains(only, namespace)
 }

@@ -42,8 +42,8 @@ func (s *sweep) leftSecrets() map[engine.ObjectName]string {
 
 // leftRedirect is the same of a redirect.
 func (s *sweep) leftRedirect(r engine.Redirect) string {
-	for _, p := range s.parents {
-		if p.source.Kind == engine.KindGateway && p.gateway() == r.Gateway && p.rendered[r.Listener] {
+	for _, p := range s.parts[r.Gateway] {
+		if p.source.Kind == engine.KindGateway && p.rendered[r.Listener] {
 			return s.inFlight(p)
 		}
 	}

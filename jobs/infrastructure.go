@@ -178,5 +178,5 @@ func (s *sweep) lostSubjects(accounts, bindings []made) []engine.Finding {
 
 // reads says whether a namespace is among those that are read.
 func (s *sweep) reads(namespace string) bool {
-	return s.options.Namespaces == nil || slices.Contains(s.options.Namespaces, namespace)
+	return len(s.options.Namespaces) == 0 || slices.Contains(s.options.Namespaces, namespace)
 }

@@ -23,21 +23,9 @@ func (s *sweep) kept() []kept {
 	var out []kept
 	for _, f := range s.plan.Findings {
 		source := sources[f.Object]
-		if f.Code == engine.CodeKeptAsIs && source != nil && s.chosen(gatewayOf(source)) {
+		if f.Code == engine.CodeKeptAsIs && source != nil && s.chosen(source.GatewayName()) {
 			out = append(out, kept{source, f.Message})
 		}
 	}
 	return out
-}
-
-// gatewayOf is the Gateway that a parent is, or is a part of.
-func gatewayOf(source *engine.Gateway) engine.ObjectName {
-	if source.Kind != engine.KindListenerSet {
-		return engine.ObjectName{Namespace: source.Namespace, Name: source.Name}
-	}
-	name := engine.ObjectName{Namespace: source.Parent.Namespace, Name: source.Parent.Name}
-	if name.Namespace == "" {
-		name.Namespace = source.Namespace
-	}
-	return name
 }

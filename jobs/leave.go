@@ -24,10 +24,15 @@ func (s *sweep) leave(ctx context.Context) {
 			continue
 		}
 		s.leaveRedirects(ctx, name)
-		for _, p := range s.partsOf(name) {
-			s.leaveParent(ctx, p)
+		namespaces := map[string]bool{}
+		for _, p := range s.reading.liveParents() {
+			if p.gateway() == name {
+				namespaces[p.source.Namespace] = true
+				p.plan = p.withoutOurs()
+				s.leaveParent(ctx, p)
+			}
 		}
-		s.leftCertificates(name)
+		s.leftCertificates(name, namespaces)
 		if len(s.options.Namespaces) > 0 {
 			s.report.note(fmt.Sprintf("ListenerSets of Gateway %s/%s in namespaces that were not read are left as they are", name.Namespace, name.Name))
 		}
@@ -37,25 +42,6 @@ func (s *sweep) leave(ctx context.Context) {
 			}
 		}
 	}
-}
-
-// partsOf returns a Gateway and its ListenerSets, with a plan in which all that
-// is ours goes.
-func (s *sweep) partsOf(gateway engine.ObjectName) []*parent {
-	var out []*parent
-	for _, side := range []struct {
-		sources []*engine.Gateway
-		live    map[engine.ObjectName]*Parent
-	}{{s.reading.Snapshot.Gateways, s.reading.Gateways}, {s.reading.Snapshot.ListenerSets, s.reading.ListenerSets}} {
-		for _, source := range side.sources {
-			p := &parent{source: source, live: side.live[engine.ObjectName{Namespace: source.Namespace, Name: source.Name}], rendered: source.Rendered()}
-			if p.live != nil && p.gateway() == gateway {
-				p.plan = p.withoutOurs()
-				out = append(out, p)
-			}
-		}
-	}
-	return out
 }
 
 // withoutOurs is the plan in which all of our listeners go.
@@ -115,21 +101,16 @@ func isOursFor(m *engine.Meta, owned bool, parent engine.ObjectName) bool {
 
 // leftCertificates notes the Certificates of ours that stay, of a Gateway and of
 // its ListenerSets, beside which theirs are.
-func (s *sweep) leftCertificates(gateway engine.ObjectName) {
+func (s *sweep) leftCertificates(gateway engine.ObjectName, namespaces map[string]bool) {
 	names := map[string][]string{}
-	for _, p := range s.partsOf(gateway) {
-		names[p.source.Namespace] = nil
-	}
 	for _, c := range s.reading.Snapshot.Certificates {
 		beside := engine.ObjectName{Namespace: c.Namespace, Name: gateway.Name}
-		if _, ok := names[c.Namespace]; ok && isOursFor(&c.Meta, c.Owned, beside) {
+		if namespaces[c.Namespace] && isOursFor(&c.Meta, c.Owned, beside) {
 			names[c.Namespace] = append(names[c.Namespace], c.Name)
 		}
 	}
 	for _, namespace := range slices.Sorted(maps.Keys(names)) {
-		if left := names[namespace]; len(left) > 0 {
-			slices.Sort(left)
-			s.report.note(fmt.Sprintf("Certificates that stay; once nothing uses them: kubectl delete certificate -n %s %s", namespace, strings.Join(left, " ")))
-		}
+		slices.Sort(names[namespace])
+		s.report.note(fmt.Sprintf("Certificates that stay; once nothing uses them: kubectl delete certificate -n %s %s", namespace, strings.Join(names[namespace], " ")))
 	}
 }

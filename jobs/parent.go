@@ -132,38 +132,54 @@ func (a *application) listeners(changes ...map[string]any) []any {
 	return out
 }
 
-// matchParents joins the planned parents with what lives of them.
-func (s *sweep) matchParents() []*parent {
+// liveParents are the Gateways and ListenerSets that were read, without a plan.
+func (r *Reading) liveParents() []*parent {
 	var out []*parent
-	for _, side := range []struct {
-		sources []*engine.Gateway
-		plans   []engine.GatewayPlan
-		live    map[engine.ObjectName]*Parent
-	}{
-		{s.reading.Snapshot.Gateways, s.plan.Gateways, s.reading.Gateways},
-		{s.reading.Snapshot.ListenerSets, s.plan.ListenerSets, s.reading.ListenerSets},
-	} {
-		sources := map[engine.ObjectName]*engine.Gateway{}
-		for _, source := range side.sources {
-			sources[engine.ObjectName{Namespace: source.Namespace, Name: source.Name}] = source
+	for _, source := range slices.Concat(r.Snapshot.Gateways, r.Snapshot.ListenerSets) {
+		live := r.Gateways
+		if source.Kind == engine.KindListenerSet {
+			live = r.ListenerSets
 		}
-		for i := range side.plans {
-			plan := &side.plans[i]
-			name := engine.ObjectName{Namespace: plan.Namespace, Name: plan.Name}
-			p := &parent{source: sources[name], plan: plan, live: side.live[name]}
-			if p.source != nil {
-				p.rendered = p.source.Rendered()
-			}
-			if p.source != nil && p.live != nil && plan.Frozen == "" && s.chosen(p.gateway()) {
-				out = append(out, p)
-			}
+		if l := live[engine.ObjectName{Namespace: source.Namespace, Name: source.Name}]; l != nil {
+			out = append(out, &parent{source: source, live: l, rendered: source.Rendered()})
 		}
 	}
 	return out
 }
 
+// matchParents joins the planned parents with what lives of them.
+func (s *sweep) matchParents() []*parent {
+	lives := map[objectKey]*parent{}
+	for _, p := range s.reading.liveParents() {
+		lives[objectKey{p.source.Kind, engine.ObjectName{Namespace: p.source.Namespace, Name: p.source.Name}}] = p
+	}
+	var out []*parent
+	match := func(kind string, plans []engine.GatewayPlan) {
+		for i := range plans {
+			plan := &plans[i]
+			p := lives[objectKey{kind, engine.ObjectName{Namespace: plan.Namespace, Name: plan.Name}}]
+			if p != nil && plan.Frozen == "" && s.chosen(p.gateway()) {
+				p.plan = plan
+				out = append(out, p)
+			}
+		}
+	}
+	match(engine.KindGateway, s.plan.Gateways)
+	match(engine.KindListenerSet, s.plan.ListenerSets)
+	return out
+}
+
+// byGateway are the parents that are each Gateway, or parts of it.
+func byGateway(parents []*parent) map[engine.ObjectName][]*parent {
+	out := map[engine.ObjectName][]*parent{}
+	for _, p := range parents {
+		out[p.gateway()] = append(out[p.gateway()], p)
+	}
+	return out
+}
+
 // gateway is the Gateway that the parent is, or is a part of.
-func (p *parent) gateway() engine.ObjectName { return gatewayOf(p.source) }
+func (p *parent) gateway() engine.ObjectName { return p.source.GatewayName() }
 
 // chosen says whether what belongs to a Gateway is written by this run.
 func (s *sweep) chosen(gateway engine.ObjectName) bool {

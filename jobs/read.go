@@ -141,11 +141,7 @@ func (c *Cluster) Read(ctx context.Context, o ReadOptions) (*Reading, error) {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Kind, b.Kind))
 	})
 	isMissing := func(k KindReading) bool { return k.Needed && !k.Complete }
-	for _, k := range all.Kinds {
-		if !k.Served && k.Complete {
-			all.Snapshot.NotServed = append(all.Snapshot.NotServed, engine.GroupKind{Group: k.Group, Kind: k.Kind})
-		}
-	}
+	all.Snapshot.NotServed = notServed(all.Kinds)
 	all.Snapshot.Complete = !slices.ContainsFunc(all.Kinds, isMissing)
 	for _, kind := range []string{engine.KindIssuer, engine.KindClusterIssuer} {
 		if all.complete(kind) {

@@ -47,8 +47,8 @@ func (s *sweep) goneRedirects() map[engine.ObjectName]bool {
 
 // heldRedirect says why a redirect stays for now, or "".
 func (s *sweep) heldRedirect(r engine.Redirect) string {
-	for _, p := range s.parents {
-		if p.source.Kind == engine.KindGateway && p.gateway() == r.Gateway {
+	for _, p := range s.parts[r.Gateway] {
+		if p.source.Kind == engine.KindGateway {
 			return s.heldBack(p)
 		}
 	}

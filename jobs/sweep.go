@@ -48,16 +48,15 @@ type sweep struct {
 	cluster *Cluster
 	options Options
 	report  *recorder
-	// began is when the run began, by the clock here; now is its time by the API
-	// server's once it is timed.
-	began, now time.Time
-	timed      bool
-	// timedAt is when that was, by the clock here.
-	timedAt time.Time
+	// began is when the run began, by the clock here; now is its time, by the API
+	// server's since timedAt, by the clock here.
+	began, now, timedAt time.Time
 
 	reading *Reading
 	plan    *engine.Plan
 	parents []*parent
+	// parts are the parents by Gateway.
+	parts map[engine.ObjectName][]*parent
 	// unread are the states that cannot be read; unprovable says why nothing at
 	// all may be removed, or is "".
 	unread     map[string]error
@@ -118,6 +117,7 @@ func (s *sweep) think() error {
 	}
 	s.plan = plan
 	s.parents = s.matchParents()
+	s.parts = byGateway(s.parents)
 	s.goes = map[string]map[string]bool{}
 	s.secretUsers, s.mentioned = secretUsers(s.reading.Snapshot), sync.OnceValue(s.secretMentions)
 	s.claimed = nil
@@ -214,7 +214,7 @@ func (s *sweep) removeAfterSecondLook(ctx context.Context) *sweep {
 		s.remove(ctx, s) // which only says what would go
 		return s
 	}
-	second := &sweep{cluster: s.cluster, options: s.options, began: s.began, now: s.now, timed: s.timed, timedAt: s.timedAt, report: s.report, withoutCertificate: s.withoutCertificate, made: s.made, refused: s.refused}
+	second := &sweep{cluster: s.cluster, options: s.options, began: s.began, now: s.now, timedAt: s.timedAt, report: s.report, withoutCertificate: s.withoutCertificate, made: s.made, refused: s.refused}
 	err := second.look(ctx)
 	if err == nil {
 		err = second.stands(ctx)

@@ -15,7 +15,7 @@ const metadataName = "kubernetes.io/metadata.name"
 // why none does.
 func (r *run) bestAnswer(route *Route, g *gateway, c claim, listeners []SourceListener) answer {
 	rank := func(l SourceListener) int {
-		if isWildcard(c.hostname) && covers(l.Hostname, c.hostname) {
+		if isWildcard(c.hostname) && Covers(l.Hostname, c.hostname) {
 			return 1 + 2*maxHostname + specificity(l.Hostname)
 		}
 		return specificity(l.Hostname)
@@ -60,7 +60,7 @@ func (r *run) attach(route *Route, g *gateway, l *SourceListener, hostname strin
 		return refuse(reasonWrongKind, "listener %s (%s) does not take %ss; %s", l.Name, l.Protocol, route.Kind, g.wayFor(route.Kind))
 	case !intersects(l.Hostname, hostname):
 		return refuse(ReasonNoHostname, "listener %s answers %s only; add the hostname to a listener, or remove sectionName and port from the parentRef", l.Name, l.Hostname)
-	case !covers(l.Hostname, hostname) && route.Kind != KindTLSRoute:
+	case !Covers(l.Hostname, hostname) && route.Kind != KindTLSRoute:
 		return refuse(ReasonNoHostname, "listener %s answers only %s of %s; write a listener for the whole wildcard", l.Name, l.Hostname, hostname)
 	}
 	switch r.admitsNamespace(g, l, route.Namespace) {

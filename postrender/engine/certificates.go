@@ -260,7 +260,7 @@ func (r *run) unclaimed() string {
 
 // placeLike is the place of an object that stands in the input.
 func (g *gateway) placeLike(m *Meta) Placed {
-	placed := Placed{Namespace: m.Namespace, Name: m.Name, Implicit: m.Implicit, Gateway: g.gatewayName()}
+	placed := Placed{Namespace: m.Namespace, Name: m.Name, Implicit: m.Implicit, Gateway: g.GatewayName()}
 	if g.Kind == KindListenerSet {
 		placed.ListenerSet = ObjectName{g.Namespace, g.Name}
 	}

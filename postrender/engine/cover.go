@@ -14,7 +14,7 @@ func (r *run) servedBy(route *Route, g *gateway, c claim) (served *SourceListene
 	var undecided []*SourceListener
 	for i := range g.hand {
 		l := &g.hand[i]
-		if l.lost != "" || l.Protocol != "HTTPS" || l.Port != g.httpsPort || !covers(l.Hostname, c.hostname) || !admitsKind(l, route.Kind) {
+		if l.lost != "" || l.Protocol != "HTTPS" || l.Port != g.httpsPort || !Covers(l.Hostname, c.hostname) || !admitsKind(l, route.Kind) {
 			continue
 		}
 		switch r.admitsNamespace(g, l, route.Namespace) {

@@ -71,7 +71,7 @@ func compact(value any) string {
 }
 
 func (r *run) policySources(g *gateway) (sources []source, unknown []string, err error) {
-	if r.policies.flagsReach(g.gatewayName()) {
+	if r.policies.flagsReach(g.GatewayName()) {
 		flags, err := r.policies.Flags.normal()
 		if err != nil {
 			return nil, nil, err
@@ -124,13 +124,12 @@ func (g *gateway) carriers() []*Gateway {
 // serves the routes of other releases by it. A render computes it anew. Whoever
 // may write the Gateway may write it, so keys that reach further are left out.
 func (r *run) recordedKeys(g *Gateway) (keys Keys, unknown []string, err error) {
-	text := g.Annotations[AnnotationRendered]
-	if text == "" || !r.snapshot.Complete {
+	if g.Annotations[AnnotationRendered] == "" || !r.snapshot.Complete {
 		return nil, nil, nil
 	}
-	var value rendered
 	const again = "render the release again, with the post-renderer"
-	if err := json.Unmarshal([]byte(text), &value); err != nil {
+	value, err := g.readRendered()
+	if err != nil {
 		return nil, nil, gatewayError(g, fmt.Sprintf("annotation %s cannot be read: %v", AnnotationRendered, err), again)
 	}
 	if value.Version != renderedVersion {
@@ -158,7 +157,7 @@ func (r *run) fileEntry(g *gateway) (Keys, error) {
 		return nil, nil
 	}
 	for i, entry := range r.policies.File.Gateways {
-		switch entry.matches(g.gatewayName()) {
+		switch entry.matches(g.GatewayName()) {
 		case yes:
 			return entry.Keys.normal()
 		case unknown:
@@ -281,9 +280,8 @@ func (e *effective) renderedValue(listeners []Listener) string {
 // Rendered returns the names of the listeners that the annotation rendered
 // holds: they are the release's.
 func (g *Gateway) Rendered() map[string]bool {
-	var value rendered
 	names := map[string]bool{}
-	if json.Unmarshal([]byte(g.Annotations[AnnotationRendered]), &value) == nil {
+	if value, err := g.readRendered(); err == nil {
 		for _, name := range value.Listeners {
 			names[name] = true
 		}
@@ -294,7 +292,11 @@ func (g *Gateway) Rendered() map[string]bool {
 // KnowsRendered says whether the annotation rendered, if there is one, can be read,
 // so that what it does not name is known not to be the release's.
 func (g *Gateway) KnowsRendered() bool {
-	var value rendered
-	text := g.Annotations[AnnotationRendered]
-	return text == "" || (json.Unmarshal([]byte(text), &value) == nil && value.Version == renderedVersion)
+	value, err := g.readRendered()
+	return g.Annotations[AnnotationRendered] == "" || (err == nil && value.Version == renderedVersion)
+}
+
+func (g *Gateway) readRendered() (value rendered, err error) {
+	err = json.Unmarshal([]byte(g.Annotations[AnnotationRendered]), &value)
+	return value, err
 }

@@ -100,10 +100,10 @@ func isASCII(s string) bool {
 
 func isWildcard(hostname string) bool { return strings.HasPrefix(hostname, "*.") }
 
-// covers says whether every name that hostname stands for is one that pattern
+// Covers says whether every name that hostname stands for is one that pattern
 // accepts. As in the Gateway API, *.x accepts any depth below x but not x
 // itself, and "" accepts everything.
-func covers(pattern, hostname string) bool {
+func Covers(pattern, hostname string) bool {
 	if pattern == "" || pattern == hostname {
 		return true
 	}
@@ -111,12 +111,12 @@ func covers(pattern, hostname string) bool {
 }
 
 // intersects says whether some name matches both.
-func intersects(a, b string) bool { return b == "" || covers(a, b) || covers(b, a) }
+func intersects(a, b string) bool { return b == "" || Covers(a, b) || Covers(b, a) }
 
 // oneLabelBelow says whether hostname is what a certificate for the wildcard
 // covers: exactly one label below it (RFC 6125, 6.4.3).
 func oneLabelBelow(wildcard, hostname string) bool {
-	return isWildcard(wildcard) && covers(wildcard, hostname) &&
+	return isWildcard(wildcard) && Covers(wildcard, hostname) &&
 		!strings.Contains(strings.TrimSuffix(hostname, wildcard[1:]), ".")
 }
 

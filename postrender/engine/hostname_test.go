@@ -72,8 +72,8 @@ func TestCovers(t *testing.T) {
 		{"*.com", "*.org", false, false, false},
 	}
 	for _, test := range tests {
-		if got := covers(test.pattern, test.hostname); got != test.covers {
-			t.Errorf("covers(%q, %q) = %v", test.pattern, test.hostname, got)
+		if got := Covers(test.pattern, test.hostname); got != test.covers {
+			t.Errorf("Covers(%q, %q) = %v", test.pattern, test.hostname, got)
 		}
 		if got := intersects(test.pattern, test.hostname); got != test.intersects {
 			t.Errorf("intersects(%q, %q) = %v", test.pattern, test.hostname, got)

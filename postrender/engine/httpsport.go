@@ -84,7 +84,7 @@ type parentKey struct {
 
 // asksOf returns what claims terminate listeners of a parent. It is known before
 // the claims are decided.
-func (r *run) asksOf(g *gateway) []asking {
+func (r *run) asksOf(g *Gateway) []asking {
 	if r.asks == nil {
 		r.asks = map[parentKey][]asking{}
 		for _, route := range r.snapshot.Routes {
@@ -118,7 +118,7 @@ func (r *run) askedHostnames(g *gateway) askedPorts {
 	if !g.policy.managed || g.barred != "" {
 		return out
 	}
-	for _, a := range r.asksOf(g) {
+	for _, a := range r.asksOf(g.Gateway) {
 		for _, raw := range a.hostnames {
 			hostname := normalOr(raw)
 			c := claim{object: a.object, hostname: hostname, certificate: a.certificate}

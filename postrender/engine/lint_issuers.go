@@ -189,12 +189,12 @@ func (r *linter) lintTwoGateways() {
 			if e.protocol != "HTTPS" || e.hostname == "" {
 				continue
 			}
-			key := place{g.gatewayName().Namespace, e.hostname}
+			key := place{g.GatewayName().Namespace, e.hostname}
 			other := first[key]
 			switch {
 			case other == nil:
 				first[key] = e
-			case other.g.gatewayName() != g.gatewayName() && (r.orders(e) || r.orders(other)):
+			case other.g.GatewayName() != g.GatewayName() && (r.orders(e) || r.orders(other)):
 				twice[pair{g, other.g}] = append(twice[pair{g, other.g}], e.hostname)
 			}
 		}

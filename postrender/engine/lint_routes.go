@@ -84,7 +84,7 @@ func (r *linter) turnedAway(g *gateway, route *Route, v visit) string {
 	for i := range r.endpoints[g] {
 		e := &r.endpoints[g][i]
 		answers := e.protocol == "HTTP" || e.protocol == "HTTPS"
-		if !answers || !c.selects(e.name, e.port) || !(v.hostname == "" || covers(e.hostname, v.hostname)) {
+		if !answers || !c.selects(e.name, e.port) || !(v.hostname == "" || Covers(e.hostname, v.hostname)) {
 			continue
 		}
 		if r.admits(e, v.kind, v.namespace) != no {

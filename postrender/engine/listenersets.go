@@ -28,16 +28,16 @@ func (r *run) findHost(g *gateway) error {
 }
 
 // hostName is the Gateway that a ListenerSet names.
-func (g *gateway) hostName() ObjectName {
+func (g *Gateway) hostName() ObjectName {
 	if g.Parent.Namespace == "" {
 		return ObjectName{g.Namespace, g.Parent.Name}
 	}
 	return ObjectName{g.Parent.Namespace, g.Parent.Name}
 }
 
-// gatewayName is the Gateway that a policy is for: the parent itself, or that
+// GatewayName is the Gateway that a policy is for: the parent itself, or that
 // of a ListenerSet.
-func (g *gateway) gatewayName() ObjectName {
+func (g *Gateway) GatewayName() ObjectName {
 	if g.Kind == KindListenerSet {
 		return g.hostName()
 	}
@@ -45,7 +45,7 @@ func (g *gateway) gatewayName() ObjectName {
 }
 
 // label is the Gateway's name, which objects of ours carry.
-func (g *gateway) label() string { return g.gatewayName().Name }
+func (g *gateway) label() string { return g.GatewayName().Name }
 
 func (r *run) takesSets(host, set *gateway) tri {
 	switch host.AllowedListeners {

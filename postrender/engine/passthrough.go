@@ -126,7 +126,7 @@ func (g *gateway) displacedBy(port int, hostname string) *standing {
 		return nil
 	}
 	for i := range g.passthrough {
-		if s := &g.passthrough[i]; s.Port == port && covers(s.Hostname, hostname) {
+		if s := &g.passthrough[i]; s.Port == port && Covers(s.Hostname, hostname) {
 			return s
 		}
 	}
@@ -138,6 +138,6 @@ func (g *gateway) displacedBy(port int, hostname string) *standing {
 // hostname.
 func (l *Listener) displaces(gone []Listener) bool {
 	return l.Mode == "Passthrough" && slices.ContainsFunc(gone, func(old Listener) bool {
-		return old.Action == Remove && old.Protocol == "HTTPS" && covers(l.Hostname, old.Hostname)
+		return old.Action == Remove && old.Protocol == "HTTPS" && Covers(l.Hostname, old.Hostname)
 	})
 }

@@ -41,9 +41,8 @@ func (r *run) needsLivePlain(g *gateway) bool {
 		return true
 	}
 	return slices.ContainsFunc(r.snapshot.ListenerSets, func(source *Gateway) bool {
-		set := &gateway{Gateway: source}
-		return set.hostName() == (ObjectName{g.Namespace, g.Name}) &&
-			slices.ContainsFunc(r.asksOf(set), func(a asking) bool { return len(a.hostnames) > 0 })
+		return source.hostName() == (ObjectName{g.Namespace, g.Name}) &&
+			slices.ContainsFunc(r.asksOf(source), func(a asking) bool { return len(a.hostnames) > 0 })
 	})
 }
 

@@ -186,7 +186,7 @@ func (p *Policy) issuerFor(hostname string) IssuerRef {
 
 func coveredByAny(patterns []string, hostname string) bool {
 	for _, pattern := range patterns {
-		if covers(pattern, hostname) {
+		if Covers(pattern, hostname) {
 			return true
 		}
 	}

@@ -36,7 +36,7 @@ func (g *gateway) wider(port int, hostname string) *SourceListener {
 	}
 	for i := range listeners {
 		l := &listeners[i]
-		if l.Protocol == "HTTPS" && l.Port == port && l.Hostname != hostname && covers(l.Hostname, hostname) &&
+		if l.Protocol == "HTTPS" && l.Port == port && l.Hostname != hostname && Covers(l.Hostname, hostname) &&
 			(best == nil || specificity(l.Hostname) > specificity(best.Hostname)) {
 			best = l
 		}
@@ -97,21 +97,21 @@ func (r *run) servesUntilReady(g *gateway, old SourceListener, remaining []Liste
 		return ""
 	}
 	for _, s := range g.waiting {
-		if s.port == old.Port && covers(old.Hostname, s.hostname) {
+		if s.port == old.Port && Covers(old.Hostname, s.hostname) {
 			return fmt.Sprintf("it answers %s until the certificate of that is ready", s.hostname)
 		}
-		if len(s.listener.claims) == 0 && s.port == old.Port && covers(s.hostname, old.Hostname) {
+		if len(s.listener.claims) == 0 && s.port == old.Port && Covers(s.hostname, old.Hostname) {
 			return fmt.Sprintf("the certificate of listener %s is not ready", s.listener.Name)
 		}
 	}
 	for i := range g.givenUp {
-		if s := &g.givenUp[i]; s.Mode == "Terminate" && s.Port == old.Port && covers(s.Hostname, old.Hostname) {
+		if s := &g.givenUp[i]; s.Mode == "Terminate" && s.Port == old.Port && Covers(s.Hostname, old.Hostname) {
 			return fmt.Sprintf("listener %s, which is to answer %s, is yielded until %s", s.Name, old.Hostname, g.Yielded[s.Hostname])
 		}
 	}
 	for i := range remaining {
 		l := &remaining[i]
-		if l.Mode == "Terminate" && covers(l.Hostname, old.Hostname) {
+		if l.Mode == "Terminate" && Covers(l.Hostname, old.Hostname) {
 			if why := r.unproven(g, l); why != "" && !(r.ready(g, l) && g.noWorse(l.Name, &old)) {
 				return why
 			}

@@ -73,9 +73,9 @@ func (r *run) others(g *gateway, name string, remaining []Listener) []SourceList
 func (r *run) wouldLose(g *gateway, route *Route, old SourceListener, hostname string, others []SourceListener) bool {
 	lost := old.Hostname
 	switch {
-	case g.policy.claimsNothing(&route.Meta) && covers(old.Hostname, hostname):
+	case g.policy.claimsNothing(&route.Meta) && Covers(old.Hostname, hostname):
 		lost = hostname
-	case !isWildcard(hostname) || hostname == old.Hostname || !covers(hostname, old.Hostname):
+	case !isWildcard(hostname) || hostname == old.Hostname || !Covers(hostname, old.Hostname):
 		return false
 	}
 	return r.onlyBy(g, route, old, lost, others)
@@ -85,7 +85,7 @@ func (r *run) wouldLose(g *gateway, route *Route, old SourceListener, hostname s
 // its port would.
 func (r *run) onlyBy(g *gateway, route *Route, old SourceListener, lost string, others []SourceListener) bool {
 	uses := func(l SourceListener) bool {
-		return l.Port == old.Port && covers(l.Hostname, lost) && admitsKind(&l, route.Kind) && r.admitsNamespace(g, &l, route.Namespace) != no
+		return l.Port == old.Port && Covers(l.Hostname, lost) && admitsKind(&l, route.Kind) && r.admitsNamespace(g, &l, route.Namespace) != no
 	}
 	return uses(old) && !slices.ContainsFunc(others, uses)
 }

@@ -138,7 +138,7 @@ func (r *run) answerByApex(route *Route, g *gateway, c claim) {
 	var best *standing
 	for i := range g.standing {
 		s := &g.standing[i]
-		if s.Protocol != "TLS" && s.Hostname != "" && c.selects(s.Name, s.Port) && covers(s.Hostname, c.hostname) && (best == nil || specificity(s.Hostname) > specificity(best.Hostname)) {
+		if s.Protocol != "TLS" && s.Hostname != "" && c.selects(s.Name, s.Port) && Covers(s.Hostname, c.hostname) && (best == nil || specificity(s.Hostname) > specificity(best.Hostname)) {
 			best = s
 		}
 	}

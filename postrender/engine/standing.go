@@ -63,7 +63,7 @@ func (g *gateway) apexHostnames() []string {
 	}
 	out := []string{"*." + g.policy.Apex, g.policy.Apex}
 	for _, child := range g.policy.children() {
-		if !covers("*."+g.policy.Apex, child) {
+		if !Covers("*."+g.policy.Apex, child) {
 			out = append(out, "*."+child, child)
 		}
 	}
@@ -151,7 +151,7 @@ func (r *run) planApexCertificate(g *gateway) {
 // hostname: the very one, or a wider one as far as cover reaches.
 func (g *gateway) answeredByHand(l Listener) bool {
 	return slices.ContainsFunc(g.hand, func(hand SourceListener) bool {
-		return hand.Port == l.Port && class(hand.Protocol) == class(l.Protocol) && covers(hand.Hostname, l.Hostname) && reaches(g.policy.Cover, hand.Hostname, l.Hostname)
+		return hand.Port == l.Port && class(hand.Protocol) == class(l.Protocol) && Covers(hand.Hostname, l.Hostname) && reaches(g.policy.Cover, hand.Hostname, l.Hostname)
 	})
 }
 

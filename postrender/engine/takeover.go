@@ -78,7 +78,7 @@ func (g *gateway) losers(s slot) []handClaim {
 		candidates = slices.Concat(candidates, wild)
 	}
 	for _, h := range candidates {
-		if h.listener.Port == s.port && intersects(h.hostname, s.hostname) && covers(h.listener.Hostname, s.hostname) && h.listener.Hostname != s.hostname {
+		if h.listener.Port == s.port && intersects(h.hostname, s.hostname) && Covers(h.listener.Hostname, s.hostname) && h.listener.Hostname != s.hostname {
 			out = append(out, h)
 		}
 	}
@@ -93,13 +93,13 @@ func (g *gateway) losers(s slot) []handClaim {
 func (r *run) takesFromPassthrough(g *gateway, s slot) (answer, bool) {
 	for i := range g.hand {
 		l := &g.hand[i]
-		if l.Protocol != "TLS" || l.Port != s.port || !covers(l.Hostname, s.hostname) {
+		if l.Protocol != "TLS" || l.Port != s.port || !Covers(l.Hostname, s.hostname) {
 			continue
 		}
 		routes := slices.SortedFunc(slices.Values(g.tlsRoutes), func(a, b attachment) int { return compareMeta(&a.route.Meta, &b.route.Meta) })
 		for _, a := range routes {
 			c := claim{parent: Parent{SectionName: a.ref.SectionName, Port: a.ref.Port}}
-			claimed := slices.ContainsFunc(a.route.Hostnames, func(raw string) bool { return covers(normalOr(raw), s.hostname) })
+			claimed := slices.ContainsFunc(a.route.Hostnames, func(raw string) bool { return Covers(normalOr(raw), s.hostname) })
 			if !claimed || !c.selects(l.Name, l.Port) {
 				continue
 			}

@@ -87,7 +87,7 @@ func (r *run) withdrawnBy(g *gateway, hostname string) *standing {
 	}
 	for i := range g.passthrough {
 		s := &g.passthrough[i]
-		if !covers(s.Hostname, hostname) {
+		if !Covers(s.Hostname, hostname) {
 			continue // one below a terminate listener's wildcard takes none of its names
 		}
 		candidates := r.forwardingTo(g, hostname)
@@ -146,7 +146,7 @@ func (r *run) takes(a attachment, g *gateway, s *standing, hostname string) bool
 	}
 	return slices.ContainsFunc(a.route.Hostnames, func(raw string) bool {
 		claimed := normalOr(raw)
-		return claimed == hostname || (s.Hostname == hostname && covers(claimed, hostname))
+		return claimed == hostname || (s.Hostname == hostname && Covers(claimed, hostname))
 	})
 }
 

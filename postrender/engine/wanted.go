@@ -52,7 +52,7 @@ func (r *run) refusedByPolicy(g *gateway, c claim) (answer, bool) {
 // outsideFence says why a hostname is outside the fence that holds for all
 // namespaces, or "".
 func (p *Policy) outsideFence(hostname string) string {
-	if p.Apex != "" && !slices.ContainsFunc(append([]string{p.Apex}, p.ChildApexes...), func(apex string) bool { return hostname == apex || covers("*."+apex, hostname) }) {
+	if p.Apex != "" && !slices.ContainsFunc(append([]string{p.Apex}, p.ChildApexes...), func(apex string) bool { return hostname == apex || Covers("*."+apex, hostname) }) {
 		return fmt.Sprintf("serves %s and names below it only; change the hostname, or apex in the policy", strings.Join(append([]string{p.Apex}, p.ChildApexes...), ", "))
 	}
 	if len(p.Hostnames.Allow) > 0 && !coveredByAny(p.Hostnames.Allow, hostname) {

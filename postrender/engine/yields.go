@@ -18,10 +18,7 @@ type yield struct {
 func (s *Snapshot) Yield(parent ObjectName, hostname string, until time.Time) {
 	hostname = normalOr(hostname)
 	s.yields = append(s.yields, yield{parent, hostname})
-	for _, g := range slices.Concat(s.Gateways, s.ListenerSets) {
-		if g.Namespace != parent.Namespace || g.Name != parent.Name {
-			continue
-		}
+	for _, g := range s.parentsNamed(parent) {
 		if g.Yielded == nil {
 			g.Yielded = map[string]string{}
 		}
@@ -31,11 +28,16 @@ func (s *Snapshot) Yield(parent ObjectName, hostname string, until time.Time) {
 
 // EndYield ends a yield that a state remembers. It goes after [Snapshot.Hold].
 func (s *Snapshot) EndYield(parent ObjectName, hostname string) {
-	for _, g := range slices.Concat(s.Gateways, s.ListenerSets) {
-		if g.Namespace == parent.Namespace && g.Name == parent.Name {
-			delete(g.Yielded, normalOr(hostname))
-		}
+	for _, g := range s.parentsNamed(parent) {
+		delete(g.Yielded, normalOr(hostname))
 	}
+}
+
+// parentsNamed are the Gateways and ListenerSets of a name.
+func (s *Snapshot) parentsNamed(name ObjectName) []*Gateway {
+	return slices.DeleteFunc(slices.Concat(s.Gateways, s.ListenerSets), func(g *Gateway) bool {
+		return (ObjectName{g.Namespace, g.Name}) != name
+	})
 }
 
 // splitYielded takes the standing listeners out whose hostnames are yielded.
@@ -66,7 +68,7 @@ func (g *gateway) butYielded(c claim, a answer) answer {
 		return a
 	}
 	for i := range g.givenUp {
-		if s := &g.givenUp[i]; c.selects(s.Name, s.Port) && covers(s.Hostname, c.hostname) && (s.Protocol == "TLS") == (c.object.Kind == KindTLSRoute) {
+		if s := &g.givenUp[i]; c.selects(s.Name, s.Port) && Covers(s.Hostname, c.hostname) && (s.Protocol == "TLS") == (c.object.Kind == KindTLSRoute) {
 			return g.yielded(c.hostname, s.Hostname)
 		}
 	}
@@ -158,7 +160,7 @@ func (r *run) noneToYield(g *gateway, hostname string) string {
 			return fmt.Sprintf("the sweep's listener for it is on %s; yield that", other)
 		}
 	}
-	if i := slices.IndexFunc(g.ours, func(l SourceListener) bool { return l.Hostname != "" && covers(l.Hostname, hostname) }); i >= 0 {
+	if i := slices.IndexFunc(g.ours, func(l SourceListener) bool { return l.Hostname != "" && Covers(l.Hostname, hostname) }); i >= 0 {
 		return fmt.Sprintf("listener %s answers it; yield %s", g.ours[i].Name, g.ours[i].Hostname)
 	}
 	return fmt.Sprintf("%s has no listener of the sweep for it", g)
