@@ -50,6 +50,7 @@ var reported = []struct {
 }
 
 func TestReportedBugs(t *testing.T) {
+	t.Parallel()
 	tests := testsHere(t)
 	for _, bug := range reported {
 		t.Run(bug.id+" "+bug.right, func(t *testing.T) {

@@ -33,6 +33,7 @@ func skews(r *report.Report) string {
 // TestSkewedClock: the machine that a sweep runs on may have any clock. How long
 // something is stale goes by the server's, which all sweeps share.
 func TestSkewedClock(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.now = w.now.Truncate(time.Second)
 	w.apply("me", gatewayWithPolicy)
@@ -64,6 +65,7 @@ func TestSkewedClock(t *testing.T) {
 // TestNoDates: where no answer says what time it is, all is added, and nothing is
 // marked or removed.
 func TestNoDates(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Delete")
 	w.apply("app", route("shop", "a.example.com", "b.example.com"))
 	w.apply(issuing, issued("old.example.com"))

@@ -32,6 +32,7 @@ func amid(happens func(clustertest.Call)) func(http.RoundTripper) http.RoundTrip
 // upgrades: what is claimed all the time is served after each sweep, neither
 // Helm nor the sweep fails, and in the end there is nothing left to do.
 func TestSweepAmidHelm(t *testing.T) {
+	t.Parallel()
 	ways := slices.DeleteFunc(slices.Clone(helms), func(h helm) bool { return h.major == 0 })
 	eachHelm(t, ways, func(t *testing.T, l *lands) {
 		r := l.release(t, "amid")

@@ -84,6 +84,7 @@ func (g *ground) wantCalm(what string, alive things, want calm, sweeps ...outcom
 // TestTwoSweepsAtOnce: two processes without a Lease lose nothing and need no
 // third to tidy up, whichever requests of one the other falls between.
 func TestTwoSweepsAtOnce(t *testing.T) {
+	t.Parallel()
 	g := busy(t)
 	start, alive := g.objects(), g.things()
 	recorder := &clustertest.Recorder{}
@@ -149,6 +150,7 @@ func (g *ground) crossed(n, m int) (first, second outcomeOf) {
 // TestTwoSweepsWithALease: the second waits until the first is done, and finds
 // nothing to do but what comes after it.
 func TestTwoSweepsWithALease(t *testing.T) {
+	t.Parallel()
 	g := busy(t)
 	alive := g.things()
 	var both sync.WaitGroup

@@ -122,6 +122,7 @@ const (
 // TestDeathAtEachWrite: a sweep that dies at whatever write has removed nothing
 // that lives, and those after it come to where they would have come without.
 func TestDeathAtEachWrite(t *testing.T) {
+	t.Parallel()
 	g := busy(t)
 	start, alive := g.objects(), g.things()
 	recorder := &clustertest.Recorder{}

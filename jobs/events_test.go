@@ -66,6 +66,7 @@ func (w *world) wantEvents(shorten []string, want ...string) {
 
 // A hostname's life is told on its Gateway, and on its route.
 func TestEventsOfALife(t *testing.T) {
+	t.Parallel()
 	w := newTelling(t)
 	w.wantQuiet("edge")
 	w.wantEvents(nil)
@@ -106,6 +107,7 @@ func (w *world) listenerNames(gateway string) []string {
 
 // A refused claim is told to its owner, in one Event for all hostnames and runs.
 func TestEventsOfRefusedClaims(t *testing.T) {
+	t.Parallel()
 	w := newTelling(t)
 	w.apply("me", strings.Replace(gatewayWithPolicy, "attach: {from: All}", "attach: {from: All}, hostnames: {allow: [\"*.example.com\"]}", 1))
 	w.apply("me", route("shop", "a.example.org", "b.example.org"))
@@ -128,6 +130,7 @@ func TestEventsOfRefusedClaims(t *testing.T) {
 // What the server refuses, what another manager owns and what the circuit breaker
 // holds is told on the Gateway.
 func TestEventsOfTrouble(t *testing.T) {
+	t.Parallel()
 	w := newTelling(t)
 	w.apply("me", route("shop", "a.example.com", "b.example.com", "c.example.com", "d.example.com"))
 	w.sweep()
@@ -147,6 +150,7 @@ func TestEventsOfTrouble(t *testing.T) {
 // Without the right to, the run says so once and does all else; a dry run writes
 // none.
 func TestEventsAreNoCondition(t *testing.T) {
+	t.Parallel()
 	w := newTelling(t)
 	w.apply("me", route("shop", "a.example.com"))
 	for _, dry := range []report.DryRun{report.DryRunClient, report.DryRunServer} {
@@ -165,6 +169,7 @@ func TestEventsAreNoCondition(t *testing.T) {
 
 // No more than a hundred in one run, and others after an hour.
 func TestEventsAreLimited(t *testing.T) {
+	t.Parallel()
 	w := newTelling(t)
 	w.apply("me", strings.Replace(gatewayWithPolicy, "attach: {from: All}", "attach: {from: All}, hostnames: {allow: [\"*.example.com\"]}", 1))
 	var routes []string
@@ -200,6 +205,7 @@ func TestEventsAreLimited(t *testing.T) {
 // What the server does not take, and a field that another manager holds, is told
 // once, in the server's words.
 func TestEventsOfOtherHands(t *testing.T) {
+	t.Parallel()
 	w := newTelling(t)
 	w.apply("me", route("shop", "a.example.com"))
 	w.sweep()

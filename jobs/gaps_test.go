@@ -35,6 +35,7 @@ func lacking(group, kind string) func(http.RoundTripper) http.RoundTripper {
 // A sweep that has nothing to do because definitions are missing, or because a
 // name matches nothing, says so; it is no failure, since they may come.
 func TestGaps(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	if got := gapsOf(w.sweep().Findings); len(got) > 0 {
@@ -72,6 +73,7 @@ func TestGaps(t *testing.T) {
 
 // What cannot be made for want of a definition says so.
 func TestGapsOfCertificates(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("me", route("shop", "a.example.com"))
@@ -85,6 +87,7 @@ func TestGapsOfCertificates(t *testing.T) {
 
 // The same of namespaces, and of a Gateway in one that is not read.
 func TestGapsOfNamespaces(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.config = rest.CopyConfig(w.Config) // the chart grants nothing in a namespace that is not there
 	w.config.BearerToken = "none, the client certificate counts"
@@ -101,6 +104,7 @@ func TestGapsOfNamespaces(t *testing.T) {
 
 // A preflight without definitions says so, and asks about nothing of them.
 func TestGapsOfPreflight(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	config := clustertest.Wrapped(w.Config, lacking("gateway.networking.k8s.io", "Gateway"))
 	only(t, w.preflightAs(config, chartGateway()), engine.CodeNotServed, "no Gateways", "install the CRDs of Gateway API")

@@ -97,6 +97,7 @@ func deletesNamespace(w *world) {
 // TestGoneBetweenReadAndWrite: what is deleted while a sweep runs leaves nothing
 // to do, and nobody has to look.
 func TestGoneBetweenReadAndWrite(t *testing.T) {
+	t.Parallel()
 	for name, test := range losses {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, withRedirects)
@@ -120,6 +121,7 @@ func TestGoneBetweenReadAndWrite(t *testing.T) {
 
 // A kind that is not served any more is no proof that its objects are gone.
 func TestKindGoneBetweenReadAndWrite(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("app", route("shop", "a.example.com"))

@@ -50,6 +50,7 @@ func signing(t *testing.T) {
 // TestInstallThenSweep: what a chart gets by the post-renderer is issued by
 // cert-manager, and there is nothing left to do for the sweep.
 func TestInstallThenSweep(t *testing.T) {
+	t.Parallel()
 	signing(t)
 	for path := range sampleCharts {
 		// What Helm reads, go test must see, or it takes an old result for a new chart.
@@ -112,6 +113,7 @@ func installThenSweep(r *release, path string) {
 // release uses it loses its Certificate with the upgrade. The sweep makes it
 // again, and what was issued is still good.
 func TestSecretOutlivesItsCertificate(t *testing.T) {
+	t.Parallel()
 	signing(t)
 	const signed = `policy: {issuerRef: {kind: ClusterIssuer, name: letsencrypt}}`
 	r := newLands(t, helms[0]).release(t, "edge")

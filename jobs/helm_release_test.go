@@ -64,7 +64,11 @@ func (p *plugin) install(t testing.TB, env *clustertest.Env) {
 
 func (p *plugin) pack(env *clustertest.Env) error {
 	const version = "9.8.7"
-	home := filepath.Dir(env.Kubeconfig)
+	home, err := os.MkdirTemp("", "gatewright-plugin-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(home)
 	pack := exec.Command("go", "run", "./cmd/gatewright/plugin", "-version", version, "-ldflags", "-s -w", "-out", home, runtime.GOOS+"/"+runtime.GOARCH)
 	pack.Dir = ".."
 	if out, err := pack.CombinedOutput(); err != nil {
@@ -73,8 +77,9 @@ func (p *plugin) pack(env *clustertest.Env) error {
 	if _, err := env.TryHelm4("plugin", "install", filepath.Join(home, "gatewright-"+version+".tgz"), "--verify=false"); err != nil {
 		return err
 	}
-	p.executable = filepath.Join(home, "helm4", "data", "plugins", "gatewright", "bin", runtime.GOOS+"-"+runtime.GOARCH, "gatewright")
-	return nil
+	plugins, err := env.TryHelm4("env", "HELM_PLUGINS")
+	p.executable = filepath.Join(strings.TrimSpace(plugins), "gatewright", "bin", runtime.GOOS+"-"+runtime.GOARCH, "gatewright")
+	return err
 }
 
 // command runs a command of Helm in the namespace of the release.

@@ -64,6 +64,7 @@ func newInfrastructure(t *testing.T) *world {
 
 // What was made for a Gateway that is gone is reported, and stays.
 func TestInfrastructureOrphans(t *testing.T) {
+	t.Parallel()
 	w := newInfrastructure(t)
 	if got := w.orphans(w.sweep()); got != nil {
 		t.Errorf("what is this new may be for a Gateway that was not read: %q", got)
@@ -92,6 +93,7 @@ func TestInfrastructureOrphans(t *testing.T) {
 // A ClusterRoleBinding that Gateways share names those of its ServiceAccounts
 // that are gone; one that is none of theirs is left alone.
 func TestInfrastructureSubjects(t *testing.T) {
+	t.Parallel()
 	w := newInfrastructure(t)
 	w.Kubectl(t, "", "delete", "deployment,service,serviceaccount", "gone-infra", "-n", w.namespace)
 	shared := strings.ReplaceAll(w.binding("shared", "edge-infra", "gone-infra"), w.namespace, "NS")
@@ -107,6 +109,7 @@ func TestInfrastructureSubjects(t *testing.T) {
 
 // A kind that cannot be read is said, and costs nothing else.
 func TestInfrastructureUnread(t *testing.T) {
+	t.Parallel()
 	for _, resource := range []string{"deployments", "services", "serviceaccounts", "clusterrolebindings"} {
 		t.Run(resource, func(t *testing.T) {
 			w := newInfrastructure(t)
@@ -139,6 +142,7 @@ func TestInfrastructureUnread(t *testing.T) {
 // Without the option nothing of it is asked for; with it, metadata alone, and
 // Without the option nothing of it is asked for; with it, each kind is listed once.
 func TestInfrastructureRequests(t *testing.T) {
+	t.Parallel()
 	w := newInfrastructure(t)
 	record := &clustertest.Recorder{}
 	w.config = rest.CopyConfig(w.config)

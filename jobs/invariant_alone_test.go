@@ -10,6 +10,7 @@ import (
 // TestLeftAlone: a listener, a Certificate and a redirect are due, and stay as
 // long as something says to leave their Gateway alone.
 func TestLeftAlone(t *testing.T) {
+	t.Parallel()
 	const (
 		ofFlux   = "labels: {helm.toolkit.fluxcd.io/name: platform, helm.toolkit.fluxcd.io/namespace: NS}"
 		with     = "http: {listener: true, redirect: true, port: 8080}"

@@ -47,6 +47,7 @@ type service struct{ route, parent, hostname string }
 // a route claims all the time stays served, nothing of others changes, and the
 // sweeps come to rest.
 func TestStories(t *testing.T) {
+	t.Parallel()
 	stories, steps, removed := 5, 20, 0
 	if os.Getenv(everyFault) != "" {
 		stories = 20

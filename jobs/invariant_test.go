@@ -20,6 +20,7 @@ const everyFault = "GATEWRIGHT_EVERY_FAULT"
 // absence is not proven. What the fixture calls stale goes when nothing goes
 // wrong, and nothing else ever does.
 func TestInvariant(t *testing.T) {
+	t.Parallel()
 	g := ripe(t)
 	withHelmReleases(t, g.Env)
 	g.reconciled()
@@ -33,6 +34,7 @@ func TestInvariant(t *testing.T) {
 // TestInvariantOfNamespaces is the same where the sweep may read some namespaces
 // only: what admits others stays.
 func TestInvariantOfNamespaces(t *testing.T) {
+	t.Parallel()
 	g := ripe(t)
 	withHelmReleases(t, g.Env)
 	g.reconciled()

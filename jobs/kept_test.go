@@ -14,6 +14,7 @@ import (
 // is a problem, also for Flux, and an Event on the object, the same one in each
 // run. All else is done, and a run for other Gateways has no problem.
 func TestKeptAsIs(t *testing.T) {
+	t.Parallel()
 	w := newTelling(t)
 	w.features = append(w.features, withFlux) // where the server has HelmReleases
 	w.apply("me", route("shop", "a.example.com"))

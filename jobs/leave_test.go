@@ -20,6 +20,7 @@ func (w *world) leaves(gateway string) func(*jobs.Options) {
 // TestLeave: what the sweep wrote on a Gateway goes, and what kubectl applied
 // from the client, which another apply by kubectl would have taken over, stays.
 func TestLeave(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, withRedirects)
 	gateways := gatewayOf("edge", "http: {redirect: true}", "") + gatewayOf("other", "", "")
 	w.Kubectl(t, gateways, "apply", "-n", w.namespace, "-f", "-")
@@ -67,6 +68,7 @@ func TestLeave(t *testing.T) {
 
 // TestLeaveWhatIsNotThere: a name without a Gateway is a problem, not silence.
 func TestLeaveWhatIsNotThere(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	r, err := w.trySweep(w.leaves("typo"))
 	if err != nil {
@@ -80,6 +82,7 @@ func TestLeaveWhatIsNotThere(t *testing.T) {
 // TestLeaveTheLastListener: a Gateway that has none but ours keeps them, as the
 // API server wants one.
 func TestLeaveTheLastListener(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("app", route("shop", "a.example.com"))

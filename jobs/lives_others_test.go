@@ -63,6 +63,7 @@ var editsOfOthers = map[string]struct {
 // TestSomebodyElseInOurListener: the field that somebody else took keeps its
 // value, its hostname is told so, and all other hostnames are added.
 func TestSomebodyElseInOurListener(t *testing.T) {
+	t.Parallel()
 	for name, test := range editsOfOthers {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -103,6 +104,7 @@ func (w *world) issued(hostname string) {
 // TestAdmissionPolicy: of two new hostnames a policy of the cluster refuses one;
 // the other is added, and the one has the words of the policy as its verdict.
 func TestAdmissionPolicy(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("test", `
@@ -145,6 +147,7 @@ spec: {policyName: no-evil-NS, validationActions: [Deny], matchResources: {names
 // TestListenerOfSomebodyElse: a listener that another manager made is that one's,
 // even with the name that we would give, and never becomes ours.
 func TestListenerOfSomebodyElse(t *testing.T) {
+	t.Parallel()
 	for name, listener := range map[string]string{
 		"another name": "auto-1",
 		"our name":     engine.ListenerName("a.example.com", 443),
@@ -182,6 +185,7 @@ func TestListenerOfSomebodyElse(t *testing.T) {
 // TestChangeBetweenReadAndWrite: what somebody writes after the sweep read the
 // Gateway, and before it writes, is not written over; the sweep reads again.
 func TestChangeBetweenReadAndWrite(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("me", route("shop", "a.example.com", "b.example.com"))
@@ -210,6 +214,7 @@ func (f roundTripper) RoundTrip(req *http.Request) (*http.Response, error) { ret
 // TestSecretsAreLeftAlone: who may list Secrets may read them, so the sweep asks
 // for none unless a policy says what becomes of them.
 func TestSecretsAreLeftAlone(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	var recorder clustertest.Recorder
 	w.config = clustertest.Wrapped(w.config, recorder.Wrap)
@@ -231,6 +236,7 @@ func TestSecretsAreLeftAlone(t *testing.T) {
 // TestMarkLeavesTheRest: the mark of a stale Certificate leaves its spec and its
 // labels as they are.
 func TestMarkLeavesTheRest(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("me", route("shop", "a.example.com"))
@@ -254,6 +260,7 @@ func TestMarkLeavesTheRest(t *testing.T) {
 // TestSomebodyElseInOurCertificate: a Certificate whose spec somebody edits is
 // theirs as well from then on: it keeps its values, and stays.
 func TestSomebodyElseInOurCertificate(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("me", route("shop", "a.example.com", "b.example.com"))

@@ -9,6 +9,7 @@ import (
 // releases of applications use it, each in its namespace. One after the other
 // goes, and comes back.
 func TestGatewayOfManyReleases(t *testing.T) {
+	t.Parallel()
 	for _, how := range []helm{helms[0], helms[2]} {
 		t.Run(how.name, func(t *testing.T) {
 			lands := newLands(t, how)

@@ -12,6 +12,7 @@ import (
 // TestLifeOfAHostname follows one hostname from its route to the removal of its
 // listener and, in a later run, of its Certificate.
 func TestLifeOfAHostname(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.wantQuiet("edge")
@@ -65,6 +66,7 @@ func TestLifeOfAHostname(t *testing.T) {
 
 // TestBreaker: what would take many listeners at once waits for somebody to look.
 func TestBreaker(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("me", route("shop", "a.example.com", "b.example.com", "c.example.com", "d.example.com"))

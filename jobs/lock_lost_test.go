@@ -90,6 +90,7 @@ var leaseLosses = map[string]struct {
 // TestLeaseLost: a sweep that loses its Lease writes no more, says so, and the
 // next one goes on.
 func TestLeaseLost(t *testing.T) {
+	t.Parallel()
 	for name, test := range leaseLosses {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -11,6 +11,7 @@ import (
 // TestLock: one holder at a time; what a killed one held is free after its
 // duration, and what it gave back at once.
 func TestLock(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	cluster, err := jobs.Connect(w.as(w.config, w.options))
 	if err != nil {

@@ -70,6 +70,7 @@ func only(t *testing.T, findings []engine.Finding, code string, words ...string)
 // TestYieldForAChart: a chart that brings a listener for a hostname of the sweep
 // would be refused; the preflight says what to yield, and then it is taken.
 func TestYieldForAChart(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.options.Settle = 0
 	w.apply("helm", chartGateway())
@@ -99,6 +100,7 @@ func TestYieldForAChart(t *testing.T) {
 
 // TestYieldEnds: a chart that brings nothing gets the listener back.
 func TestYieldEnds(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("app", route("shop", "a.example.com"))
@@ -119,6 +121,7 @@ func TestYieldEnds(t *testing.T) {
 // TestListenersAtRisk: a release that does not apply takes the sweep's listeners
 // with it when it changes its own, and both faces say so before.
 func TestListenersAtRisk(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.Kubectl(t, strings.ReplaceAll(chartGateway(), "NS", w.namespace), "create", "-n", w.namespace, "--field-manager=helm", "-f", "-")
 	w.apply("app", route("shop", "a.example.com"))
@@ -136,6 +139,7 @@ func TestListenersAtRisk(t *testing.T) {
 
 // TestNotAdoptable: Helm refuses a Certificate that is not its release's.
 func TestNotAdoptable(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("app", route("shop", "a.example.com"))
@@ -152,6 +156,7 @@ spec: {secretName: x, dnsNames: [a.example.com], issuerRef: {name: x}}
 // TestPreflightForbidden: who may only read is told which right is missing, not
 // that the server would refuse; an admission policy that forbids does refuse.
 func TestPreflightForbidden(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	nobody := rest.AnonymousClientConfig(w.Config)

@@ -90,6 +90,7 @@ func connect(t *testing.T, config *rest.Config) *Cluster {
 // A real API server is read as kubectl reads it, in pages, and a snapshot's file
 // gives the same snapshot and the same plan.
 func TestReadRealServer(t *testing.T) {
+	t.Parallel()
 	env := clustertest.Start(t)
 	namespace := env.Namespace(t)
 	env.Apply(t, "gatewright", namespace, live)
@@ -211,6 +212,7 @@ func checkLive(t *testing.T, reading *Reading, namespace string) {
 
 // The snapshot of a real server holds no secrets.
 func TestWriteSnapshotRealServer(t *testing.T) {
+	t.Parallel()
 	env := clustertest.Start(t)
 	namespace := env.Namespace(t)
 	env.Kubectl(t, live, "apply", "-n", namespace, "-f", "-") // leaves each object in an annotation
@@ -229,6 +231,7 @@ func TestWriteSnapshotRealServer(t *testing.T) {
 // A service account that may read one namespace reads that, and is told what it
 // may not.
 func TestReadWithRole(t *testing.T) {
+	t.Parallel()
 	env := clustertest.Start(t)
 	mine, other := env.Namespace(t), env.Namespace(t)
 	env.Apply(t, "gatewright", mine, live)
@@ -300,6 +303,7 @@ func grantReader(t *testing.T, env *clustertest.Env, namespace string) {
 // TestReadsNoMetadata: the API server writes an empty list of metadata as null,
 // which is an answer all the same.
 func TestReadsNoMetadata(t *testing.T) {
+	t.Parallel()
 	env := clustertest.Start(t)
 	reading, err := connect(t, env.Config).Read(t.Context(), ReadOptions{Namespaces: []string{env.Namespace(t)}, Services: true, Secrets: true})
 	if err != nil {

@@ -42,6 +42,7 @@ const (
 // that. What it renders beside its Gateway is left to it, nothing is removed
 // while it may be at work, and its next upgrade is known to replace listeners.
 func TestHelmByOtherNames(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	writers := []struct {
 		gateway, manager, marks string

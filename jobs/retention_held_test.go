@@ -15,6 +15,7 @@ import (
 
 // What holds everything of a Gateway back holds its Secrets back, too.
 func TestSecretsWaitWithTheirGateway(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		apply    func(*world)
 		says     string
@@ -50,6 +51,7 @@ func TestSecretsWaitWithTheirGateway(t *testing.T) {
 
 // A dry run says what would go, and a run for other Gateways leaves it alone.
 func TestSecretsOfOtherRuns(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Delete")
 	w.apply(issuing, issued("a.example.com"))
 	for _, dry := range []report.DryRun{report.DryRunClient, report.DryRunServer} {
@@ -85,6 +87,7 @@ func TestSecretsOfOtherRuns(t *testing.T) {
 
 // One that the garbage collector takes at the time is gone, which is no error.
 func TestSecretThatGoesOnItsOwn(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Delete")
 	w.apply(issuing, issued("a.example.com"))
 	w.sweep()

@@ -10,6 +10,7 @@ import (
 // to its Certificate is the garbage collector's, and one that goes on its own is
 // no error.
 func TestRetentionWithCertManager(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Delete")
 	w.StartCertManager(t)
 	w.apply("me", "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: self}, spec: {selfSigned: {}}}")
@@ -41,6 +42,7 @@ func TestRetentionWithCertManager(t *testing.T) {
 
 // A name of a Certificate that cert-manager works on is claimed by it.
 func TestSecretOfIssuingCertificateStays(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Delete")
 	w.apply(issuing, issued("a.example.com"))
 	w.sweep()

@@ -41,6 +41,7 @@ subjects: [{kind: ServiceAccount, name: sweep, namespace: NS}]
 // Without a right, the sweep does all else, removes no Secret and says why, and
 // the run counts as done.
 func TestRetentionWithoutRights(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct{ rules, says string }{
 		"nothing":   {"", `cannot list resource "secrets"`},
 		"no patch":  {`- {apiGroups: [""], resources: [secrets, pods], verbs: [list, delete]}`, `cannot patch resource "secrets"`},
@@ -73,6 +74,7 @@ func TestRetentionWithoutRights(t *testing.T) {
 
 // Pods that cannot be read may use the Secret.
 func TestRetentionWithoutPods(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Delete")
 	w.asMay(`- {apiGroups: [""], resources: [secrets], verbs: [list, patch, delete]}`)
 	w.apply(issuing, issued("a.example.com"))
@@ -87,6 +89,7 @@ func TestRetentionWithoutPods(t *testing.T) {
 // What may name a Secret and cannot be read keeps all of them, in the first look
 // and in the second.
 func TestRetentionNeedsEveryRead(t *testing.T) {
+	t.Parallel()
 	for _, resource := range []string{"secrets", "pods", "issuers", "clusterissuers", "ingresses", "certificates", "gateways", "listenersets"} {
 		for nth := 1; nth <= 2; nth++ {
 			t.Run(fmt.Sprintf("%s %d", resource, nth), func(t *testing.T) {
@@ -115,6 +118,7 @@ func TestRetentionNeedsEveryRead(t *testing.T) {
 // The Secret is removed in the very version that was read: one that cert-manager
 // writes at the time stays.
 func TestRetentionKeepsWhatChanges(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Delete")
 	w.apply(issuing, issued("a.example.com"))
 	w.sweep()

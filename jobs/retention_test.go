@@ -72,6 +72,7 @@ func whyHeld(r *report.Report, hostname string) string {
 
 // Listener, Certificate and Secret go in this order, each in a run of its own.
 func TestSecretGoesLast(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Delete")
 	w.apply("me", route("shop", "a.example.com"))
 	w.sweep()
@@ -103,6 +104,7 @@ func TestSecretGoesLast(t *testing.T) {
 
 // Without the key, and with Keep, no Secret is asked for or removed.
 func TestSecretsAreKeptByDefault(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Keep")
 	record := &clustertest.Recorder{}
 	w.config = rest.CopyConfig(w.config)
@@ -124,6 +126,7 @@ func TestSecretsAreKeptByDefault(t *testing.T) {
 
 // A vanished Certificate may come back: the time begins anew with every absence.
 func TestSecretRetentionTime(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "{after: 336h}")
 	w.apply(issuing, issued("a.example.com"))
 	w.sweep()
@@ -157,6 +160,7 @@ func TestSecretRetentionTime(t *testing.T) {
 
 // Only what cert-manager issued, here, for a Certificate of ours is ever touched.
 func TestForeignSecretsStay(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Delete")
 	w.apply(issuing, issued("ours.example.com"))
 	w.apply(issuing, strings.ReplaceAll(issued("a.example.com"), "gatewright.dev/for: edge, ", "")) // no mark of ours
@@ -188,6 +192,7 @@ func (w *world) secrets() []string {
 
 // Pods are asked last, and only where a Secret would go.
 func TestSecretsOfPodsStay(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Delete")
 	w.apply("me", "{apiVersion: v1, kind: ServiceAccount, metadata: {name: default}}") // no Pod without
 	container := "{name: c, image: example.com/c"

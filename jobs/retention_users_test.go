@@ -47,6 +47,7 @@ func (w *world) secretUsers() map[string]string {
 // A Secret stays, and is not even marked, while anything names it. Each of the
 // objects is the only one that does.
 func TestSecretsInUseStay(t *testing.T) {
+	t.Parallel()
 	w := newRetention(t, "Delete")
 	users := w.secretUsers()
 	for name, manifest := range users {
@@ -71,6 +72,7 @@ func TestSecretsInUseStay(t *testing.T) {
 // A Certificate stays, and is not even marked, while anything names its Secret:
 // cert-manager may take that with it.
 func TestCertificatesInUseStay(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.options.MaxRemovals = 100
 	w.apply("me", gatewayWithPolicy)

@@ -25,6 +25,7 @@ func changedReason(r *report.Report, hostname string) string {
 // Our redirect pins our plain listener. When the policy asks for neither any
 // more, the redirect goes, and the listener waits as every other does.
 func TestPlainListenerWaitsWithItsRedirect(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, withRedirects)
 	with := func(http string) {
 		w.apply("me", gatewayOf("edge", "http: {listener: "+http+", port: 8080}", ""))
@@ -53,6 +54,7 @@ const asksForPassthrough = `passthrough: [{name: pg, port: 443, hostname: "*.pg.
 // A listener that is to take the place of one of ours is not added while that
 // stays, here because Helm is at work: none of the two would serve.
 func TestAdditionWaitsForItsPlace(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("helm", gatewayOf("edge", "", ""))
 	w.apply("app", route("shop", "a.example.com"))
@@ -91,6 +93,7 @@ func (w *world) listener(gateway, hostname string) map[string]any {
 // Where the server refuses what is to take its place, a listener stays, and the
 // others make way for theirs.
 func TestRefusedReplacementDisplacesNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayOf("edge", "", ""))
 	w.apply("app", route("shop", "a.example.com", "x.pg.example.com"))
@@ -116,6 +119,7 @@ func TestRefusedReplacementDisplacesNothing(t *testing.T) {
 // where the server does not take the Certificate, and where it is planned too
 // late in a run.
 func TestListenerWaitsForItsCertificate(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	narrow := strings.Replace(gatewayWithPolicy, "attach:", "hostnames: {allow: [a.example.com, b.example.com]}, attach:", 1)
 	w.apply("me", narrow)
@@ -140,6 +144,7 @@ func TestListenerWaitsForItsCertificate(t *testing.T) {
 // A mark that somebody else wrote, or keeps in place, says nothing of how long a
 // listener has been stale.
 func TestMarksOfSomebodyElse(t *testing.T) {
+	t.Parallel()
 	old := `{"version":"v1alpha1","stale":{"` + engine.ListenerName("a.example.com", 443) + `":"2020-01-01T00:00:00Z"}}`
 	for name, write := range map[string]func(*world){
 		"another mark": func(w *world) {
@@ -175,6 +180,7 @@ func TestMarksOfSomebodyElse(t *testing.T) {
 // notes, and writes for nothing else: when the release drops it, nothing else
 // tells who has it for the grace period.
 func TestHolderByARenderedListener(t *testing.T) {
+	t.Parallel()
 	g := newGround(t)
 	g.options.Settle = 0
 	release := func(rendered, listener string) {
@@ -212,6 +218,7 @@ func TestHolderByARenderedListener(t *testing.T) {
 // A namespace of which the server says that there is none, and that holds objects
 // all the same, proves nothing: without its labels its claims may not be admitted.
 func TestNamespaceThatIsNotThere(t *testing.T) {
+	t.Parallel()
 	g := newGround(t)
 	g.options.Namespaces = []string{g.namespace, g.other}
 	g.apply("me", gatewayOf("edge", "hostnameOwnership: OneNamespace", ""))

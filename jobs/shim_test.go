@@ -11,6 +11,7 @@ import (
 // sweep adds listeners, the shim makes their Certificates, and neither undoes what
 // the other does.
 func TestBesideTheShim(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.StartCertManager(t)
 	w.apply("me", "{apiVersion: cert-manager.io/v1, kind: Issuer, metadata: {name: self}, spec: {selfSigned: {}}}")

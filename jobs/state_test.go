@@ -12,6 +12,7 @@ import (
 // TestForeignState: a state that somebody else wrote costs removals, and not the
 // hostnames that are to be added; without it the sweep begins anew.
 func TestForeignState(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct{ state, says string }{
 		"no JSON":         {"nonsense", "cannot be read"},
 		"a newer version": {`{"version":"v9"}`, `is of version "v9"`},

@@ -35,6 +35,7 @@ func TestTenantBlocksNobody(t *testing.T) {
 // What the tenant writes is refused alone: it neither stops the sweep nor
 // freezes the Gateway.
 func TestTenantFreezesNothing(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "")
 	var many strings.Builder
 	for i := range 10 {
@@ -74,6 +75,7 @@ func TestTenantFreezesNothing(t *testing.T) {
 // Where a policy has an issuer for some hostnames that may not be used, those are
 // refused, and nothing else is.
 func TestTenantAsksForAnIssuerThatIsNotAllowed(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, `issuers: [{hostnames: ["*.forbidden.example.com"], issuerRef: {kind: ClusterIssuer, name: forbidden}}]`)
 	c.options.Policies.AllowedIssuers = []string{"ClusterIssuer/ca"}
 	c.run([]attack{
@@ -85,6 +87,7 @@ func TestTenantAsksForAnIssuerThatIsNotAllowed(t *testing.T) {
 // In a shared policy a Certificate of the tenant serves a hostname of both, but
 // takes nobody's certificate away before it is there.
 func TestTenantTakesNoCertificateAway(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "", "referencegrants")
 	c.run([]attack{
 		{"a Certificate that never becomes ready", grantOfAll + certificateFor("never", onEdge, "shop.v.example.com"), nil, nil},

@@ -36,6 +36,7 @@ func toSet(name, set string, hostnames ...string) string {
 // A tenant who may write ListenerSets gets no more by what it writes on them than
 // the Gateway's policy allows.
 func TestTenantsListenerSetHasThePolicyOfItsGateway(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, fence+", maxListenersPerNamespace: 3", "listenersets", "issuers")
 	c.options.Policies.AllowedIssuers = []string{"ClusterIssuer/ca"}
 	const wide = `gatewright.dev/policy: '{apex: evil.test, hostnames: {perNamespace: {"*": ["*.evil.test", "*.example.com"]}}, maxListenersPerNamespace: 60}'`
@@ -58,6 +59,7 @@ func TestTenantsListenerSetHasThePolicyOfItsGateway(t *testing.T) {
 
 // Its issuer has to be allowed; one that is not costs its ListenerSet alone.
 func TestTenantsListenerSetUsesAnAllowedIssuer(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "", "listenersets", "issuers")
 	c.options.Policies.AllowedIssuers = []string{"ClusterIssuer/ca"}
 	c.does(setOf("forbidden", `gatewright.dev/policy: '{issuerRef: {kind: ClusterIssuer, name: other}}'`, harmless) + toSet("xx", "forbidden", "x.t.example.com"))
@@ -74,6 +76,7 @@ func TestTenantsListenerSetUsesAnAllowedIssuer(t *testing.T) {
 
 // What is broken on ListenerSets costs nothing but themselves.
 func TestTenantsListenerSetBreaksAlone(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner, "listenersets")
 	for i, broken := range []struct{ name, manager, annotation string }{
 		{"a policy that is no YAML", "tenant", `gatewright.dev/policy: '{{{'`},
@@ -118,6 +121,7 @@ func TestTenantsListenerSetBreaksAlone(t *testing.T) {
 // A ListenerSet of the victim's is a parent as the Gateway is: a tenant gets
 // there what it may have on the Gateway, and takes nothing of the victim's.
 func TestTenantOnTheVictimsListenerSet(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, fence+", "+oneOwner+", maxListenersPerNamespace: 2")
 	c.Apply(t, "victim", c.victim, c.named(setOf("theirs", "", strings.ReplaceAll(harmless, "own.t", "own.v"))+toSet("set", "theirs", "set.v.example.com")))
 	c.sweep()

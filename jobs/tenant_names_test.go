@@ -13,6 +13,7 @@ import (
 
 // Hostnames that are one after normalising are one listener, and count once.
 func TestTenantsNamesThatAreOne(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "maxListenersPerNamespace: 4", "referencegrants")
 	const unsupported = engine.ReasonUnsupported
 	c.run([]attack{
@@ -41,6 +42,7 @@ func TestTenantsNamesThatAreOne(t *testing.T) {
 // What the platform wrote by hand is nobody's else, in whatever writing and by
 // whatever way a tenant asks for it.
 func TestTenantTakesNothingHandWritten(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"", oneOwner, "cover: Exact"} {
 		t.Run(policy, func(t *testing.T) {
 			c := newTenancy(t, policy, "referencegrants")
@@ -72,6 +74,7 @@ func listenerByHostname(c *tenancy, hostname string) string {
 // A Certificate opens the port that it names, if that is one: nothing is guessed
 // from what looks like a number.
 func TestTenantsPorts(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "", "referencegrants")
 	c.does(grantOfAll)
 	attacks := []attack{
@@ -91,6 +94,7 @@ func TestTenantsPorts(t *testing.T) {
 // A route whose parentRefs name a Gateway again and again has what one would
 // have; a port that none of ours uses opens none.
 func TestTenantsParentRefs(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner+", maxListenersPerNamespace: 2")
 	for _, more := range []string{"", ", port: 443", ", sectionName: x"} {
 		twice := routeTo("HTTPRoute", "twice", "{name: edge, namespace: PLATFORM"+more+"}, {name: edge, namespace: PLATFORM"+more+"}", "twice.t.example.com", "")

@@ -15,6 +15,7 @@ import (
 
 // What is on its way out and cannot go, and Gateways that are, stop nothing.
 func TestTenantsObjectsThatDoNotGo(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "", "listenersets")
 	const stuck = "finalizers: [example.com/never]"
 	c.does(routeTo("HTTPRoute", "stuck", "{name: edge, namespace: PLATFORM}", "stuck.t.example.com", stuck) +
@@ -43,6 +44,7 @@ func TestTenantsObjectsThatDoNotGo(t *testing.T) {
 
 // Objects as large as the API server takes cost a run no more than they should.
 func TestTenantsObjectsAreLarge(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "cover: Exact", "listenersets", "referencegrants")
 	var names, wild []string
 	for i := range 10_000 {
@@ -72,6 +74,7 @@ func TestTenantsObjectsAreLarge(t *testing.T) {
 // What the API server takes although nobody would write it costs nothing but
 // itself.
 func TestTenantsObjectsAreOdd(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner, "listenersets", "referencegrants", "issuers")
 	var parents, values, sets []string
 	for i := range 32 {

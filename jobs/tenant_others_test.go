@@ -35,6 +35,7 @@ var (
 // What looks like the sweep's own lets it remove, copy and write nothing of
 // others: it reads no Secret, and writes to the Gateway and beside it.
 func TestTenantRemovesNothingOfOthers(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "http: {redirect: true}", "listenersets", "referencegrants")
 	names := func() string {
 		var out []string
@@ -82,6 +83,7 @@ func TestTenantRemovesNothingOfOthers(t *testing.T) {
 // of one that is not there yet. That hostname is refused, in words that name what
 // stands in its way, and nothing is overwritten.
 func TestTenantTakesAName(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "")
 	squatted := certificateOf("edge", "new.v.example.com")
 	c.Apply(t, "tenant", c.namespace, certificateFor(squatted, "", "mine.example.com"))
@@ -105,6 +107,7 @@ func TestTenantTakesAName(t *testing.T) {
 // An empty mapping of annotations, as charts write it, belongs to whoever applies
 // it; the hostnames are served all the same.
 func TestAnnotationsOfSomebodyElse(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", strings.Replace(gatewayOf("edge", "", ""), "annotations: {gatewright.dev/policy: '{issuerRef: {kind: ClusterIssuer, name: ca}, attach: {from: All}, }'}", "annotations: {}", 1))
 	w.options.Policies.Flags = engine.Keys{"issuerRef": map[string]any{"kind": "ClusterIssuer", "name": "ca"}}

@@ -11,6 +11,7 @@ import (
 // A tenant with Services takes no hostname of the victim's out of TLS
 // termination, where a policy lets TLSRoutes do that for a passthrough name.
 func TestTenantPassesNothingOfOthersThrough(t *testing.T) {
+	t.Parallel()
 	const entry = `, passthrough: [{name: db, port: 443, hostname: "*.db.example.com", from: Attach}], withdraw: Served`
 	const service = "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{port: 80}]}}"
 	const outside = engine.ReasonNotAllowed

@@ -34,6 +34,7 @@ func claimMany(route, prefix string, count int) string {
 // A tenant has as many listeners as its quota says, and not one more, whatever
 // it does with them.
 func TestTenantStaysWithinItsQuota(t *testing.T) {
+	t.Parallel()
 	const quota = 3
 	c := newTenancy(t, "maxListenersPerNamespace: 3", "referencegrants")
 	within := func(what string) *report.Report {
@@ -86,6 +87,7 @@ func TestTenantStaysWithinItsQuota(t *testing.T) {
 // A tenant keeps from nobody what it cannot have itself: hostnames that it claims
 // first and past its quota.
 func TestTenantHoardsNoHostnames(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner+", maxListenersPerNamespace: 3")
 	c.does(claimBy("HTTPRoute", "hoard", "a.example.com", "b.example.com", "c.example.com", "d.example.com", "e.example.com"))
 	c.legal = append(c.legal, "a.example.com:443", "b.example.com:443", "c.example.com:443")
@@ -109,6 +111,7 @@ func TestTenantHoardsNoHostnames(t *testing.T) {
 
 // Where no quota is set a tenant can fill the Gateway, and pushes nobody out.
 func TestTenantPushesNobodyOut(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "")
 	for i := range 5 {
 		c.does(claimMany(fmt.Sprintf("r%d", i), fmt.Sprintf("r%d-", i), 16))
@@ -133,6 +136,7 @@ func TestTenantPushesNobodyOut(t *testing.T) {
 // A listener that only looks as if it were in use by a route which it does not
 // admit goes all the same.
 func TestTenantPinsNothingOfOthers(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner)
 	c.Apply(t, "victim", c.victim, c.named(claimBy("HTTPRoute", "leaves", "leaves.v.example.com")))
 	c.sweep()

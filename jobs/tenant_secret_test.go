@@ -15,6 +15,7 @@ import (
 // A Certificate's Secret is one of its own namespace, whatever its name looks
 // like, and several Certificates for one Secret are one claim's trouble.
 func TestTenantsSecretNames(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner, "referencegrants")
 	c.does(grantOfAll)
 	victims := certificateOf("edge", "shop.v.example.com")
@@ -38,6 +39,7 @@ func TestTenantsSecretNames(t *testing.T) {
 // the sweep's Certificate has, nor one that it is going to have: that hostname is
 // refused, in words that name what stands in its way.
 func TestTenantTakesASecret(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "")
 	beside := func(name, secret string) {
 		t.Helper()
@@ -66,6 +68,7 @@ func TestTenantTakesASecret(t *testing.T) {
 // Listeners count against the quota by port, too, and a grant that is withdrawn
 // and given again makes no more of them.
 func TestTenantsQuotaCountsPorts(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "maxListenersPerNamespace: 3", "referencegrants")
 	c.does(grantOfAll)
 	for _, port := range []string{"443", "8443", "9443", "10443", "11443"} {
@@ -91,6 +94,7 @@ func TestTenantsQuotaCountsPorts(t *testing.T) {
 
 // A wildcard that a tenant may have keeps no name below it from the victim.
 func TestTenantsWildcardBlocksNobody(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"", oneOwner} {
 		t.Run(policy, func(t *testing.T) {
 			c := newTenancy(t, policy, "referencegrants")
@@ -117,6 +121,7 @@ func TestTenantsWildcardBlocksNobody(t *testing.T) {
 // What a tenant names and labels like the sweep's Secrets, and like what an
 // implementation makes, is not removed and names nobody else's.
 func TestTenantsSecretsAndServices(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "", "secrets", "services")
 	file, err := engine.ParsePolicyFile("policy.yaml", fmt.Appendf(nil,
 		"{apiVersion: gatewright.dev/v1alpha1, kind: Policy, gateways: [{match: {namespace: %s}, secretRetention: Delete}]}", c.namespace))

@@ -18,6 +18,7 @@ func (c *tenancy) state() string {
 // lets the sweep write nothing; one that changes what it asks for past its quota
 // lets it write a mark at most, and not without end.
 func TestTenantMakesNoWrites(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner+", maxListenersPerNamespace: 2")
 	c.does(claimBy("HTTPRoute", "a", "a.t.example.com", "b.t.example.com"))
 	c.sweep()
@@ -48,6 +49,7 @@ func TestTenantMakesNoWrites(t *testing.T) {
 // What a tenant asks for and does not get is not remembered: the state stays
 // small, however much it asks for.
 func TestTenantFillsNoState(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{oneOwner, oneOwner + ", maxListenersPerNamespace: 3", fence + ", " + oneOwner} {
 		t.Run(policy, func(t *testing.T) {
 			c := newTenancy(t, policy, "referencegrants")
@@ -74,6 +76,7 @@ func TestTenantFillsNoState(t *testing.T) {
 
 // What the sweep writes on Gateways means nothing on what a tenant writes.
 func TestTenantsAnnotationsMeanNothing(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner+", maxListenersPerNamespace: 4", "referencegrants")
 	forged := strings.Join([]string{
 		`gatewright.dev/state: '{"version":"v1alpha1","holders":{"shop.v.example.com":{"namespace":"TENANT"},"next.v.example.com":{"namespace":"TENANT"}},"yields":{"shop.v.example.com":"9999-01-01T00:00:00Z"},"stale":{"` + engine.ListenerName("shop.v.example.com", 443) + `":"2000-01-01T00:00:00Z"}}'`,
@@ -99,6 +102,7 @@ func TestTenantsAnnotationsMeanNothing(t *testing.T) {
 // Of claims that are new at the same sweep and of the same second, one wins, and
 // goes on winning.
 func TestTenantTiesWithTheVictim(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner)
 	for try := range 5 { // until both are of one second
 		victims := claimBy("HTTPRoute", fmt.Sprintf("tie%d", try), fmt.Sprintf("tie%d.example.com", try))
@@ -121,6 +125,7 @@ func TestTenantTiesWithTheVictim(t *testing.T) {
 // its own for as long as the route is there, and no longer than the grace period
 // after it.
 func TestTenantHoldsByAFinalizer(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner)
 	const stuck = "finalizers: [example.com/never]"
 	c.does(routeTo("HTTPRoute", "stuck", "{name: edge, namespace: PLATFORM}", "stuck.example.com", stuck))

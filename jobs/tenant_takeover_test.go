@@ -14,6 +14,7 @@ const oneOwner = "hostnameOwnership: OneNamespace"
 
 // A hostname that belongs to the victim stays the victim's.
 func TestTenantTakesNoHostnameOver(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner, "referencegrants")
 	const conflict = engine.ReasonHostnameConflict
 	c.serveVictim("api.v.example.com")
@@ -30,6 +31,7 @@ func TestTenantTakesNoHostnameOver(t *testing.T) {
 // A name that a wider listener answers for the victim stays so: no more specific
 // one takes it.
 func TestTenantTakesNoNameFromAWildcard(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner+", cover: Exact")
 	c.Apply(t, "platform", c.namespace, strings.TrimRight(c.named(gatewayOf("edge", oneOwner+", cover: Exact", "")), "\n")+`
   - {name: wide, port: 443, protocol: HTTPS, hostname: "*.wide.example.com", tls: {certificateRefs: [{name: wide}]}, allowedRoutes: {namespaces: {from: All}}}
@@ -53,6 +55,7 @@ func TestTenantTakesNoNameFromAWildcard(t *testing.T) {
 // A hostname that the victim publishes again within the grace period was its own
 // all the time; a route that is made anew is no older than it is.
 func TestTenantCannotWaitForAHostname(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner)
 	refused := map[string]string{"shop.v.example.com": engine.ReasonHostnameConflict}
 	c.does(claimBy("HTTPRoute", "shop", "shop.v.example.com"))
@@ -71,6 +74,7 @@ func TestTenantCannotWaitForAHostname(t *testing.T) {
 // Of claims that are new at the same sweep the older one wins, whatever ports
 // they ask for.
 func TestTenantIsNotFirstOnAnotherPort(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, oneOwner, "referencegrants")
 	c.Apply(t, "victim", c.victim, c.named(claimBy("HTTPRoute", "new", "new.v.example.com")))
 	c.does(grantOfAll)

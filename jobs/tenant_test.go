@@ -49,6 +49,7 @@ func (c *tenancy) run(attacks []attack) {
 
 // What the tenant of these tests may do is what its role says, and no more.
 func TestTenantHasItsRightsAlone(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "")
 	for what, manifest := range map[string]string{
 		"route in the victim's namespace":         strings.Replace(claimBy("HTTPRoute", "x", "x.example.com"), "name: x,", "name: x, namespace: VICTIM,", 1),
@@ -66,6 +67,7 @@ const fence = `apex: example.com, hostnames: {allow: ["*.example.com"], perNames
 // A tenant gets no hostname outside its fence, however it is written and whoever
 // seems to ask.
 func TestTenantStaysWithinItsFence(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, fence, "referencegrants")
 	const outside, elsewhere = engine.ReasonNotAllowed, engine.ReasonNoHostname
 	long := strings.Repeat("a", 63) + "." + strings.Repeat("b", 63) + "." + strings.Repeat("c", 63) + ".t.example.com"

@@ -25,6 +25,7 @@ func unprintable(text string, lines bool) string {
 // them: no character of it steers a terminal, and nothing is longer than it may
 // be.
 func TestTenantsTextIsHarmless(t *testing.T) {
+	t.Parallel()
 	c := newTenancy(t, "", "listenersets")
 	nasty := []string{
 		`"\x1b[2J\x1b]0;owned\x07.t.example.com"`, `"a\u009b31m.t.example.com"`, `"\u202egnp.t.example.com"`, `"\u200bx.t.example.com"`,

@@ -36,6 +36,7 @@ func chartListenerSet(listeners ...string) string {
 // TestYieldOfAListenerSet: what the preflight says to do for a ListenerSet works,
 // and leaves a Gateway of the same name alone.
 func TestYieldOfAListenerSet(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.options.Settle = 0
 	w.apply("me", gatewayOf("edge", "", "")+gatewayOf("more", "", ""))
@@ -63,6 +64,7 @@ func TestYieldOfAListenerSet(t *testing.T) {
 
 // TestYieldOfAStandingListener: one that the policy asks for is given up, too.
 func TestYieldOfAStandingListener(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayOf("edge", `passthrough: [{name: pg, port: 5432, hostname: "*.pg.example.com"}]`, ""))
 	w.sweep()
@@ -77,6 +79,7 @@ func TestYieldOfAStandingListener(t *testing.T) {
 
 // TestYieldOfNothing: a yield that gives nothing up is said, and no error.
 func TestYieldOfNothing(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("app", route("shop", "a.example.com"))
@@ -102,6 +105,7 @@ func TestYieldOfNothing(t *testing.T) {
 // TestYieldOfNothingIsForgotten: a route that comes after a yield in vain gets
 // its listener at once.
 func TestYieldOfNothingIsForgotten(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.sweep(w.yields("edge", "a.example.com"))
@@ -114,6 +118,7 @@ func TestYieldOfNothingIsForgotten(t *testing.T) {
 // TestYieldIsEnded: what waits for the end of a yield is said in each run, and a
 // yield for no time ends it.
 func TestYieldIsEnded(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
 	w.apply("app", route("shop", "a.example.com"))

@@ -22,23 +22,23 @@ type ChartAccount struct {
 	Token              string
 }
 
-// chartAccounts are those of this process, by their values.
-var chartAccounts = struct {
+// chartAccounts are those of a cluster, by their values.
+type chartAccounts struct {
 	sync.Mutex
 	made map[string]ChartAccount
-}{made: map[string]ChartAccount{}}
+}
 
 // ChartAccount returns a ServiceAccount with the rights that the chart grants
 // with the values, a YAML document: what Helm renders of it is applied, and in
-// force. There is one for the same values in a process, which stays.
+// force. There is one for the same values in a cluster, which stays.
 func (e *Env) ChartAccount(t testing.TB, values string) ChartAccount {
 	t.Helper()
-	chartAccounts.Lock()
-	defer chartAccounts.Unlock()
-	if account, ok := chartAccounts.made[values]; ok {
+	e.accounts.Lock()
+	defer e.accounts.Unlock()
+	if account, ok := e.accounts.made[values]; ok {
 		return account
 	}
-	account := ChartAccount{Namespace: fmt.Sprintf("sweeper-%d", len(chartAccounts.made)+1), Release: "sweep-gatewright"}
+	account := ChartAccount{Namespace: fmt.Sprintf("sweeper-%d", len(e.accounts.made)+1), Release: "sweep-gatewright"}
 	applied, err := e.applyAccount(t.Context(), account, values)
 	if err != nil {
 		t.Fatalf("rights of the chart with the values %s: %v", values, err)
@@ -46,7 +46,7 @@ func (e *Env) ChartAccount(t testing.TB, values string) ChartAccount {
 	user := "system:serviceaccount:" + account.Namespace + ":" + account.Release
 	Eventually(t, func() error { return e.inForce(t.Context(), user, applied) })
 	account.Token = e.As(t, account.Namespace, account.Release).BearerToken
-	chartAccounts.made[values] = account
+	e.accounts.made[values] = account
 	return account
 }
 
@@ -70,11 +70,11 @@ func (e *Env) renderAccount(namespace, values string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	dir := filepath.Join(e.guard.dir, namespace)
+	dir := filepath.Join(e.dir, namespace)
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join(dirs[ownModule], "charts", "gatewright"))); err != nil {
 		return "", err
 	}
-	file := filepath.Join(e.guard.dir, namespace+".yaml")
+	file := filepath.Join(e.dir, namespace+".yaml")
 	if err := os.WriteFile(file, []byte(values), 0o600); err != nil {
 		return "", err
 	}

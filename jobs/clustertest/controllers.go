@@ -21,8 +21,8 @@ const CertManagerNamespace = "cert-manager"
 // StartCertManager runs cert-manager's own controllers until the test ends, so
 // that nothing which they write at any time disturbs a later test: SelfSigned
 // and CA issuers and the gateway shim work; ACME does not. There is no webhook.
-// Of the flags there is --enable-certificate-owner-ref. Tests that call it
-// cannot run side by side.
+// Of the flags there is --enable-certificate-owner-ref. Subtests that
+// call it cannot run side by side.
 func (e *Env) StartCertManager(t testing.TB, flags ...string) {
 	t.Helper()
 	process, err := e.startCertManager(flags)
@@ -54,7 +54,7 @@ var controllers = []string{
 	"garbage-collector-controller", "namespace-controller", "clusterrole-aggregation-controller",
 }
 
-// StartControllerManager starts kube-controller-manager, once per process:
+// StartControllerManager starts kube-controller-manager, once per cluster:
 // CronJobs make Jobs and Jobs make Pods, namespaces go away, and what has no
 // owner any more is collected. Nothing runs the Pods but RunPod.
 func (e *Env) StartControllerManager(t testing.TB) {
@@ -65,7 +65,7 @@ func (e *Env) StartControllerManager(t testing.TB) {
 }
 
 func (e *Env) startControllerManager() error {
-	ca := filepath.Join(e.certs, "root-ca.crt")
+	ca := filepath.Join(e.certs(), "root-ca.crt")
 	if err := os.WriteFile(ca, e.Config.CAData, 0o600); err != nil {
 		return err
 	}
@@ -77,19 +77,19 @@ func (e *Env) startControllerManager() error {
 		"--kubeconfig="+e.Kubeconfig, "--leader-elect=false", "--secure-port=0",
 		"--kube-api-qps=500", "--kube-api-burst=1000",
 		"--controllers="+strings.Join(controllers, ","),
-		"--root-ca-file="+ca, "--service-account-private-key-file="+filepath.Join(e.certs, "sa-signer.key"))
+		"--root-ca-file="+ca, "--service-account-private-key-file="+filepath.Join(e.certs(), "sa-signer.key"))
 	return err
 }
 
 // startController starts a program and waits until it is ready, which can be
 // seen from its log or from the cluster.
 func (e *Env) startController(name string, ready func(log []byte) bool, args ...string) (*process, error) {
-	p, err := e.guard.start(name, args...)
+	p, err := e.guard.start(name, e.log(name), args...)
 	if err != nil {
 		return nil, err
 	}
 	for deadline := time.Now().Add(startTimeout); time.Now().Before(deadline); {
-		log, err := os.ReadFile(e.guard.log(name))
+		log, err := os.ReadFile(e.log(name))
 		if err != nil {
 			return nil, err
 		}
@@ -98,11 +98,11 @@ func (e *Env) startController(name string, ready func(log []byte) bool, args ...
 		}
 		select {
 		case <-p.ended:
-			return nil, fmt.Errorf("%s has ended:\n%s", name, tail(e.guard.log(name)))
+			return nil, fmt.Errorf("%s has ended:\n%s", name, tail(e.log(name)))
 		case <-time.After(50 * time.Millisecond):
 		}
 	}
-	return nil, fmt.Errorf("%s is not ready after %s:\n%s", name, startTimeout, tail(e.guard.log(name)))
+	return nil, fmt.Errorf("%s is not ready after %s:\n%s", name, startTimeout, tail(e.log(name)))
 }
 
 // Trigger lets the CronJob controller make a Job at once, as it does after it

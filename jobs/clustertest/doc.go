@@ -3,14 +3,15 @@
 // cert-manager, RBAC and Pod security admission. "make cluster" builds the
 // programs; a set KUBEBUILDER_ASSETS is used instead.
 //
-// One server serves all tests of a process. TestMain starts with Run, which
-// stops everything at the end; a guard process stops it even if the test
-// process is killed. A test begins with Start and works in namespaces of its
-// own:
+// The tests of a process take turns; those that run side by side have a server
+// each. TestMain starts with Run, which stops everything at the end; a guard
+// process stops it even if the test process is killed. A test begins with Start
+// and works in namespaces of its own:
 //
 //	func TestMain(m *testing.M) { os.Exit(clustertest.Run(m)) }
 //
 //	func TestSweep(t *testing.T) {
+//		t.Parallel()
 //		cluster := clustertest.Start(t)
 //		namespace := cluster.Namespace(t)
 //		...

@@ -1,10 +1,12 @@
 package clustertest
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
 
+	"golang.org/x/sync/errgroup"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -40,20 +42,22 @@ func (e *Env) DefineFlux(t testing.TB) {
 			kinds = append(kinds, schema.GroupVersionKind{Group: crd.Spec.Group, Version: version.Name, Kind: crd.Spec.Names.Kind})
 		}
 	}
-	for _, kind := range kinds {
-		e.waitFor(t, kind)
-	}
+	Eventually(t, func() error { return e.served(t.Context(), kinds) })
 }
 
-// waitFor waits until objects of a kind can be listed.
-func (e *Env) waitFor(t testing.TB, kind schema.GroupVersionKind) {
-	t.Helper()
-	Eventually(t, func() error {
-		mapping, err := e.mapping(kind)
-		if err != nil {
+// served says whether objects of the kinds can be listed. It asks for all at
+// once: a server takes its time for the first list of each.
+func (e *Env) served(ctx context.Context, kinds []schema.GroupVersionKind) error {
+	var all errgroup.Group
+	for _, kind := range kinds {
+		all.Go(func() error {
+			mapping, err := e.mapping(kind)
+			if err != nil {
+				return err
+			}
+			_, err = e.Dynamic.Resource(mapping.Resource).List(ctx, metav1.ListOptions{})
 			return err
-		}
-		_, err = e.Dynamic.Resource(mapping.Resource).List(t.Context(), metav1.ListOptions{})
-		return err
-	})
+		})
+	}
+	return all.Wait()
 }

@@ -85,13 +85,13 @@ type process struct {
 }
 
 // start runs a program in the background until the guard ends it. Its output
-// goes to its log.
-func (g *guard) start(name string, args ...string) (*process, error) {
+// goes to a log.
+func (g *guard) start(name, log string, args ...string) (*process, error) {
 	path, err := g.guarded(name)
 	if err != nil {
 		return nil, err
 	}
-	output, err := os.Create(g.log(name))
+	output, err := os.Create(log)
 	if err != nil {
 		return nil, err
 	}
@@ -122,11 +122,6 @@ func (p *process) stop() error {
 // adopt lets a command, not started yet, end at the latest with the guard.
 func (g *guard) adopt(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: g.cmd.Process.Pid}
-}
-
-// log is the file that the output of a program goes to.
-func (g *guard) log(name string) string {
-	return filepath.Join(g.dir, name+".log")
 }
 
 // current is the guard of this process while Run runs.

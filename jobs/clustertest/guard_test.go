@@ -23,7 +23,7 @@ func init() {
 	if err != nil {
 		panic(err)
 	}
-	p, err := g.start("etcd", "--data-dir="+filepath.Join(g.dir, "etcd"),
+	p, err := g.start("etcd", filepath.Join(g.dir, "etcd.log"), "--data-dir="+filepath.Join(g.dir, "etcd"),
 		"--listen-client-urls=unix://"+g.dir+"/client", "--advertise-client-urls=unix://"+g.dir+"/client",
 		"--listen-peer-urls=unix://"+g.dir+"/peer", "--initial-advertise-peer-urls=unix://"+g.dir+"/peer",
 		"--initial-cluster=default=unix://"+g.dir+"/peer")

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -23,7 +25,7 @@ import (
 // startTimeout is long: the machine may be busy with other tests.
 const startTimeout = 3 * time.Minute
 
-// Env is the cluster of this test process.
+// Env is a cluster.
 type Env struct {
 	Config     *rest.Config         // an administrator; copy before changing
 	Kubeconfig string               // path of a file that says the same
@@ -31,43 +33,88 @@ type Env struct {
 	Dynamic    dynamic.Interface    // as the administrator
 
 	guard  *guard
-	certs  string // folder with the server's keys
+	dir    string // of this cluster, in that of the guard
 	mapper *restmapper.DeferredDiscoveryRESTMapper
 
 	controllerManager func() error // starts it once
+	accounts          chartAccounts
 }
 
-var start = sync.OnceValues(func() (*Env, error) {
-	g, err := running()
-	if err != nil {
-		return nil, err
-	}
-	return newEnv(g)
-})
-
-// Start returns the cluster, which the first call starts. It fails the test if
-// the programs are missing.
+// Start returns a cluster that belongs to the test, and to its subtests, until it
+// ends: what a test makes of the whole cluster disturbs no other. Tests that run
+// side by side get one each, which is started where all others are in use. It
+// fails the test if the programs are missing.
 func Start(t testing.TB) *Env {
 	t.Helper()
-	e, err := start()
+	test, _, _ := strings.Cut(t.Name(), "/")
+	c := clusters.take(test)
+	t.Cleanup(func() { clusters.giveBack(c) })
+	e, err := c.start()
 	if err != nil {
 		t.Fatal(err)
 	}
 	return e
 }
 
-func newEnv(g *guard) (*Env, error) {
+// clusters are those of this process.
+var clusters pool
+
+// pool are clusters that tests take in turn.
+type pool struct {
+	sync.Mutex
+	all []*cluster
+}
+
+type cluster struct {
+	start func() (*Env, error) // once
+	test  string               // whose it is, or was
+	users int                  // of the test and its subtests, those that use it
+}
+
+// take returns the cluster of a test, or one that nobody uses.
+func (p *pool) take(test string) *cluster {
+	p.Lock()
+	defer p.Unlock()
+	i := slices.IndexFunc(p.all, func(c *cluster) bool { return c.test == test && c.users > 0 })
+	if i < 0 {
+		i = slices.IndexFunc(p.all, func(c *cluster) bool { return c.users == 0 })
+	}
+	if i < 0 {
+		i = len(p.all)
+		p.all = append(p.all, &cluster{start: sync.OnceValues(func() (*Env, error) { return newEnv(i) })})
+	}
+	p.all[i].test = test
+	p.all[i].users++
+	return p.all[i]
+}
+
+func (p *pool) giveBack(c *cluster) {
+	p.Lock()
+	defer p.Unlock()
+	c.users--
+}
+
+func newEnv(number int) (*Env, error) {
 	log.SetLogger(logr.Discard())
-	server, err := newServer(g)
+	g, err := running()
+	if err != nil {
+		return nil, err
+	}
+	e := &Env{guard: g, dir: filepath.Join(g.dir, fmt.Sprintf("cluster-%d", number))}
+	e.accounts.made = map[string]ChartAccount{}
+	if err := os.Mkdir(e.dir, 0o700); err != nil {
+		return nil, err
+	}
+	server, err := e.newServer()
 	if err != nil {
 		return nil, err
 	}
 	config, err := server.Start()
 	if err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, tail(g.log("kube-apiserver")))
+		return nil, fmt.Errorf("%w\n%s", err, tail(e.log("kube-apiserver")))
 	}
 	config.WarningHandler = rest.NoWarnings{}
-	e := &Env{Config: config, guard: g, certs: server.ControlPlane.APIServer.CertDir, Kubeconfig: filepath.Join(g.dir, "kubeconfig")}
+	e.Config, e.Kubeconfig = config, filepath.Join(e.dir, "kubeconfig")
 	if err := os.WriteFile(e.Kubeconfig, server.KubeConfig, 0o600); err != nil {
 		return nil, err
 	}
@@ -82,7 +129,7 @@ func newEnv(g *guard) (*Env, error) {
 
 // newServer describes etcd and kube-apiserver. envtest switches the admission
 // of ServiceAccounts off; here it is on, as in a cluster.
-func newServer(g *guard) (*envtest.Environment, error) {
+func (e *Env) newServer() (*envtest.Environment, error) {
 	crds, err := definitions()
 	if err != nil {
 		return nil, err
@@ -94,11 +141,11 @@ func newServer(g *guard) (*envtest.Environment, error) {
 		CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: startTimeout},
 	}
 	api := server.ControlPlane.GetAPIServer()
-	server.ControlPlane.Etcd = &envtest.Etcd{DataDir: filepath.Join(g.dir, "etcd")}
-	api.CertDir = filepath.Join(g.dir, "certs")
+	server.ControlPlane.Etcd = &envtest.Etcd{DataDir: filepath.Join(e.dir, "etcd")}
+	api.CertDir = e.certs()
 	api.Configure().Disable("disable-admission-plugins")
 	for name, path := range map[string]*string{"kube-apiserver": &api.Path, "etcd": &server.ControlPlane.Etcd.Path} {
-		if *path, err = g.guarded(name); err != nil {
+		if *path, err = e.guard.guarded(name); err != nil {
 			return nil, err
 		}
 	}
@@ -110,13 +157,19 @@ func newServer(g *guard) (*envtest.Environment, error) {
 			return nil, err
 		}
 	}
-	output, err := os.Create(g.log("kube-apiserver"))
+	output, err := os.Create(e.log("kube-apiserver"))
 	if err != nil {
 		return nil, err
 	}
 	api.Out, api.Err = output, output
 	return server, nil
 }
+
+// certs is the folder with the server's keys.
+func (e *Env) certs() string { return filepath.Join(e.dir, "certs") }
+
+// log is the file that the output of a program goes to.
+func (e *Env) log(name string) string { return filepath.Join(e.dir, name+".log") }
 
 // tail returns the end of a log.
 func tail(file string) []byte {
