@@ -5,7 +5,7 @@ SHELL       := bash
 .DEFAULT_GOAL := help
 
 VERSION   ?= 0.1.0
-FUZZTIME  ?= 5s
+FUZZTIME  ?= 3s
 DIST      ?= dist
 PLATFORMS ?= linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 
@@ -79,13 +79,14 @@ $(CLUSTER): testdata/cluster/go.mod testdata/cluster/go.sum
 demo: build tools
 	@testdata/demo.sh
 
-#? test: all tests, after the fuzz targets have run for FUZZTIME (5s) each
+#? test: all tests, after the fuzz targets have run for FUZZTIME (3s) each
 .PHONY: test
 # A fifth of the time that the servers and Helm would take is garbage collection;
-# with this an API server has up to a gigabyte.
+# with this an API server has up to a gigabyte. A test that asks a server waits for
+# much of its time, so there is one more than processors.
 test: export GOGC ?= 400
 test: build tools cluster fuzz
-	go test -timeout 60m ./jobs $(PACKAGES) # the longest first, beside all others
+	go test -timeout 60m -parallel $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./jobs $(PACKAGES) # the longest first, beside all others
 	go -C testdata/image test ./...
 	go -C testdata/crds test ./...
 

@@ -127,6 +127,7 @@ func readWith(t *testing.T, s *fakeServer, f fault, o ReadOptions) *Reading {
 // snapshot, incomplete; all other kinds are read. The error says where, why and
 // what to do.
 func TestReadFaultOfEachList(t *testing.T) {
+	t.Parallel()
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()
@@ -174,6 +175,7 @@ func checkFaulty(t *testing.T, reading *Reading, kind, path string, f fault) {
 
 // A fault of the second page takes the first one with it.
 func TestReadFaultOfSecondPage(t *testing.T) {
+	t.Parallel()
 	for _, f := range faults {
 		t.Run(f.name, func(t *testing.T) {
 			t.Parallel()

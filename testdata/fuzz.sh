@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs every fuzz target of the module for the time given (default 5s), or as
+# Runs every fuzz target of the module for the time given (default 3s), or as
 # often as given (1000x): go test fuzzes one target of one package at a time.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-time=${1:-5s}
+time=${1:-3s}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
