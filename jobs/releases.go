@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -10,17 +9,14 @@ import (
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
-// The field managers of Helm, as a part of their names, and of Flux's other
-// controllers, as their beginnings.
+// helmManager is Helm's field manager.
 const helmManager = "helm"
-
-var fluxManagers = []string{"kustomize-controller", "flux"}
 
 // lastRelease returns which manager of a release wrote an object last, and when.
 func lastRelease(managed []metav1.ManagedFieldsEntry) (manager string, at time.Time) {
 	for _, entry := range managed {
-		ofFlux := slices.ContainsFunc(fluxManagers, func(prefix string) bool { return strings.HasPrefix(entry.Manager, prefix) })
-		if (isHelm(entry) || ofFlux && entry.Subresource == "") && entry.Time != nil && entry.Time.After(at) {
+		ofFlux := engine.IsFlux(entry.Manager) && entry.Subresource == ""
+		if (isHelm(entry) || ofFlux) && entry.Time != nil && entry.Time.After(at) {
 			manager, at = entry.Manager, entry.Time.Time
 		}
 	}
@@ -31,7 +27,7 @@ func lastRelease(managed []metav1.ManagedFieldsEntry) (manager string, at time.T
 // program that has helm in its name, such as Terraform's provider, has another
 // name in each version, and the mark may be that of an earlier one.
 func isHelm(entry metav1.ManagedFieldsEntry) bool {
-	return entry.Subresource == "" && (strings.Contains(entry.Manager, helmManager) || writesRelease(entry))
+	return entry.Subresource == "" && (engine.IsHelm(entry.Manager) || writesRelease(entry))
 }
 
 // writesRelease says whether a manager wrote the mark of a Helm release. Helm

@@ -41,7 +41,7 @@ func (r reader) owners() ownership {
 		if name := orNone(entry.text("manager")); !mine && (o.beside == "" || name < o.beside) {
 			o.beside = name
 		}
-		release = release || isRelease(entry.text("manager"))
+		release = release || IsHelm(entry.text("manager")) || IsFlux(entry.text("manager"))
 		for key := range spec.child("f:listeners").object {
 			if name := listenerKey(key); name != "" {
 				o.note(name, mine, apply)
@@ -55,10 +55,14 @@ func (r reader) owners() ownership {
 	return o
 }
 
-// isRelease says whether a field manager is that of Helm or Flux: what they write
-// belongs to the release.
-func isRelease(manager string) bool {
-	return strings.HasPrefix(manager, "helm") || strings.HasPrefix(manager, "flux") || manager == "kustomize-controller"
+// IsHelm says whether a field manager is Helm's. A program that Helm is part of,
+// such as Terraform's provider, has helm in its name and writes under that.
+func IsHelm(manager string) bool { return strings.Contains(manager, "helm") }
+
+// IsFlux says whether a field manager is another controller of Flux's, or its
+// command.
+func IsFlux(manager string) bool {
+	return strings.HasPrefix(manager, "flux") || strings.HasPrefix(manager, "kustomize-controller")
 }
 
 func (o *ownership) note(listener string, mine, apply bool) {

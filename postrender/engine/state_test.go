@@ -103,6 +103,8 @@ func TestOwnersOfManagedFields(t *testing.T) {
 		"ours alone":       {[]any{entry(FieldManager, "Apply", spec), status}, true, ""},
 		"by update":        {[]any{entry(FieldManager, "Update", spec)}, false, ""},
 		"shared with helm": {[]any{entry(FieldManager, "Apply", spec), entry("kubectl", "Update", spec), entry("helm", "Update", spec)}, false, ""},
+		"a part of Helm":   {[]any{entry(FieldManager, "Apply", spec), entry("terraform-provider-helm_v2", "Update", spec)}, false, ""},
+		"with Flux":        {[]any{entry(FieldManager, "Apply", spec), entry("kustomize-controller", "Apply", spec)}, false, ""},
 		"edited":           {[]any{entry("kubectl", "Update", spec), entry(FieldManager, "Apply", spec), entry("argo", "Apply", spec)}, false, "argo"},
 		"somebody else's":  {[]any{entry("kubectl", "Update", spec)}, false, ""},
 		"nobody":           {nil, false, ""},
