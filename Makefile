@@ -95,7 +95,7 @@ test: build tools cluster fuzz
 test-faults: cluster
 	GATEWRIGHT_EVERY_FAULT=1 go test ./jobs -run 'TestInvariant|TestDeathAtEachWrite|TestTwoSweepsAtOnce|TestStories' -count=1 -timeout 60m
 
-#? fuzz: every fuzz target for FUZZTIME (5s; 1000x for a number of inputs)
+#? fuzz: every fuzz target for FUZZTIME (3s; 1000x for a number of inputs)
 .PHONY: fuzz
 fuzz:
 	@testdata/fuzz.sh $(FUZZTIME)

@@ -42,8 +42,8 @@ func Blocks(f engine.Finding) bool {
 type Release struct{ Name, Namespace string }
 
 // Preflight asks the API server by dry run whether it would take the Gateways
-// and ListenerSets of a release's next version, written as the release's manager
-// writes them, and says what blocks them. It changes nothing. Objects are the
+// and ListenerSets of a release's next version, and the Certificates that exist,
+// written as the release's manager writes them, and says what blocks them. It changes nothing. Objects are the
 // manifests as they come out of a post-render.
 func (c *Cluster) Preflight(ctx context.Context, objects []map[string]any, release Release) ([]engine.Finding, error) {
 	reading, err := c.Read(ctx, ReadOptions{})
@@ -53,63 +53,89 @@ func (c *Cluster) Preflight(ctx context.Context, objects []map[string]any, relea
 	if err := c.missing(reading); err != nil {
 		return nil, err
 	}
-	findings := reading.Snapshot.Gaps()
+	var next []*unstructured.Unstructured
 	for _, object := range objects {
 		u := &unstructured.Unstructured{Object: object}
 		if u.GetNamespace() == "" {
 			u.SetNamespace(release.Namespace)
 		}
-		if k := reading.kind(u.GetKind()); k != nil && !k.Served {
-			continue // the release may bring its definition
+		next = append(next, u)
+	}
+	written := reading.parentsWritten(next)
+	findings := reading.Snapshot.Gaps()
+	for _, u := range next {
+		found, err := c.wouldTake(ctx, reading, u, release, written)
+		if err != nil {
+			return nil, err
 		}
-		switch u.GetKind() {
-		case engine.KindGateway, engine.KindListenerSet:
-			found, err := c.wouldTake(ctx, reading, u)
-			if err != nil {
-				return nil, err
-			}
-			findings = append(findings, found...)
-		case engine.KindCertificate:
-			found, err := c.adoptable(ctx, reading, u, release)
-			if err != nil {
-				return nil, err
-			}
-			findings = append(findings, found...)
-		}
+		findings = append(findings, found...)
 	}
 	return findings, nil
 }
 
-// wouldTake asks the server about one parent.
-func (c *Cluster) wouldTake(ctx context.Context, reading *Reading, next *unstructured.Unstructured) ([]engine.Finding, error) {
-	name := engine.ObjectName{Namespace: next.GetNamespace(), Name: next.GetName()}
-	live, source := reading.Gateways[name], sourceOf(reading.Snapshot.Gateways, name)
-	if next.GetKind() == engine.KindListenerSet {
-		live, source = reading.ListenerSets[name], sourceOf(reading.Snapshot.ListenerSets, name)
+// wouldTake says what stands in the way of one object.
+func (c *Cluster) wouldTake(ctx context.Context, reading *Reading, next *unstructured.Unstructured, release Release, written []metav1.ManagedFieldsEntry) ([]engine.Finding, error) {
+	if k := reading.kind(next.GetKind()); k != nil && !k.Served {
+		return nil, nil // the release may bring its definition
 	}
-	resource, _ := reading.resource(next.GetKind())
+	switch next.GetKind() {
+	case engine.KindGateway, engine.KindListenerSet:
+		return c.wouldTakeParent(ctx, reading, next)
+	case engine.KindCertificate:
+		return c.wouldAdopt(ctx, reading, next, release, written)
+	}
+	return nil, nil
+}
+
+// parentsWritten is who wrote those Gateways and ListenerSets that exist.
+func (r *Reading) parentsWritten(objects []*unstructured.Unstructured) []metav1.ManagedFieldsEntry {
 	var managed []metav1.ManagedFieldsEntry
-	if live != nil {
-		managed = live.Managed
+	for _, u := range objects {
+		name := engine.ObjectName{Namespace: u.GetNamespace(), Name: u.GetName()}
+		parents := map[string]map[engine.ObjectName]*Parent{engine.KindGateway: r.Gateways, engine.KindListenerSet: r.ListenerSets}
+		if live := parents[u.GetKind()][name]; live != nil {
+			managed = append(managed, live.Managed...)
+		}
 	}
-	w := writerOf(managed)
-	after, err := c.dryRun(ctx, resource, next, w)
-	switch {
-	case apierrors.IsNotFound(err) && live == nil:
-		return nil, nil // its namespace is to be made by the release
-	case isUnauthorized(err):
-		return []engine.Finding{forbidden(next, err)}, nil
-	case err != nil && !isRefusal(err) && !apierrors.IsConflict(err):
-		return nil, fmt.Errorf("%s %s/%s: dry run as %s: %w", next.GetKind(), name.Namespace, name.Name, w.manager, err)
-	case err != nil:
-		return []engine.Finding{finding(next, engine.Critical, CodeWouldBeRefused,
-			fmt.Sprintf("written as %s, the API server would refuse it: %s%s", w, serverWords(err), blockers(source, next, err)))}, nil
+	return managed
+}
+
+// wouldTakeParent asks the server about one parent.
+func (c *Cluster) wouldTakeParent(ctx context.Context, reading *Reading, next *unstructured.Unstructured) ([]engine.Finding, error) {
+	name := engine.ObjectName{Namespace: next.GetNamespace(), Name: next.GetName()}
+	source := sourceOf(reading.Snapshot.Gateways, name)
+	if next.GetKind() == engine.KindListenerSet {
+		source = sourceOf(reading.Snapshot.ListenerSets, name)
+	}
+	w := writerOf(reading.parentsWritten([]*unstructured.Unstructured{next}))
+	after, found, err := c.ask(ctx, reading, next, w, func(refusal error) string { return blockers(source, next, refusal) })
+	if after == nil {
+		return found, err
 	}
 	if lost := lostListeners(source, after); len(lost) > 0 {
 		return []engine.Finding{finding(next, engine.Warning, CodeListenersAtRisk,
 			fmt.Sprintf("written as %s, it takes the sweep's listeners for %s with it; %s", w, strings.Join(lost, ", "), cure))}, nil
 	}
 	return nil, nil
+}
+
+// ask asks the server whether it would take an object, and returns what would be
+// there then. Without that, the findings say why; help is for a refusal.
+func (c *Cluster) ask(ctx context.Context, reading *Reading, next *unstructured.Unstructured, w writer, help func(refusal error) string) (*unstructured.Unstructured, []engine.Finding, error) {
+	resource, _ := reading.resource(next.GetKind())
+	after, err := c.dryRun(ctx, resource, next, w)
+	switch {
+	case isGone(err):
+		return nil, nil, nil // it went meanwhile, or its namespace is to be made by the release
+	case isUnauthorized(err):
+		return nil, []engine.Finding{forbidden(next, err)}, nil
+	case isRefusal(err), apierrors.IsConflict(err):
+		return nil, []engine.Finding{finding(next, engine.Critical, CodeWouldBeRefused,
+			fmt.Sprintf("written as %s, the API server would refuse it: %s%s", w, serverWords(err), help(err)))}, nil
+	case err != nil:
+		return nil, nil, fmt.Errorf("%s %s/%s: dry run as %s: %w", next.GetKind(), next.GetNamespace(), next.GetName(), w.manager, err)
+	}
+	return after, nil, nil
 }
 
 func finding(u *unstructured.Unstructured, severity engine.Severity, code, message string) engine.Finding {
@@ -230,9 +256,9 @@ func blockers(source *engine.Gateway, next *unstructured.Unstructured, err error
 	return ""
 }
 
-// adoptable says whether Helm would take over a Certificate that exists: only
-// with the marks of the same release.
-func (c *Cluster) adoptable(ctx context.Context, reading *Reading, next *unstructured.Unstructured, release Release) ([]engine.Finding, error) {
+// wouldAdopt says whether Helm would take over a Certificate that exists, which it
+// does only with the marks of the same release, and whether the server would let it.
+func (c *Cluster) wouldAdopt(ctx context.Context, reading *Reading, next *unstructured.Unstructured, release Release, written []metav1.ManagedFieldsEntry) ([]engine.Finding, error) {
 	if _, exists := reading.Certificates[engine.ObjectName{Namespace: next.GetNamespace(), Name: next.GetName()}]; !exists || release.Name == "" {
 		return nil, nil
 	}
@@ -249,7 +275,14 @@ func (c *Cluster) adoptable(ctx context.Context, reading *Reading, next *unstruc
 	}
 	of := live.Annotations[releaseNamespace] + "/" + live.Annotations[releaseName]
 	if of == release.Namespace+"/"+release.Name && live.Labels[managedByLabel] == "Helm" {
-		return nil, nil
+		w := writerOf(slices.Concat(written, live.ManagedFields))
+		_, found, err := c.ask(ctx, reading, next, w, func(refusal error) string {
+			if apierrors.IsConflict(refusal) {
+				return otherIssuer
+			}
+			return ""
+		})
+		return found, err
 	}
 	owner := "no release"
 	if of != "/" {
@@ -258,6 +291,8 @@ func (c *Cluster) adoptable(ctx context.Context, reading *Reading, next *unstruc
 	return []engine.Finding{finding(next, engine.Critical, CodeNotAdoptable,
 		fmt.Sprintf("it exists and belongs to %s, so Helm would refuse the upgrade; add --take-ownership to the upgrade if this release is to have it", owner))}, nil
 }
+
+const otherIssuer = "; change the issuer in one upgrade, run gatewright sweep, and bring the hostname in the next, or upgrade once with --force-conflicts"
 
 // atRisk finds the parents whose next change of listeners takes the sweep's with
 // it: a release that does not apply replaces the list as a whole.

@@ -2,6 +2,7 @@ package jobs_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -14,25 +15,27 @@ import (
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
-// preflight asks the cluster, as somebody who may upgrade release shop, about one
-// manifest of it.
-func (w *world) preflight(manifest string) []engine.Finding {
+// preflight asks the cluster, as somebody who may upgrade release shop, about
+// manifests of it.
+func (w *world) preflight(manifests ...string) []engine.Finding {
 	w.t.Helper()
-	return w.preflightAs(w.Config, manifest)
+	return w.preflightAs(w.Config, manifests...)
 }
 
 // preflightAs asks as somebody.
-func (w *world) preflightAs(config *rest.Config, manifest string) []engine.Finding {
+func (w *world) preflightAs(config *rest.Config, manifests ...string) []engine.Finding {
 	w.t.Helper()
 	cluster, err := jobs.Connect(config)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	var object map[string]any
-	if err := yaml.Unmarshal([]byte(strings.ReplaceAll(manifest, "NS", w.namespace)), &object); err != nil {
-		w.t.Fatal(err)
+	objects := make([]map[string]any, len(manifests))
+	for i, manifest := range manifests {
+		if err := yaml.Unmarshal([]byte(strings.ReplaceAll(manifest, "NS", w.namespace)), &objects[i]); err != nil {
+			w.t.Fatal(err)
+		}
 	}
-	findings, err := cluster.Preflight(w.t.Context(), []map[string]any{object}, jobs.Release{Name: "shop", Namespace: w.namespace})
+	findings, err := cluster.Preflight(w.t.Context(), objects, jobs.Release{Name: "shop", Namespace: w.namespace})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -151,6 +154,52 @@ metadata: {name: ` + certificateOf("edge", "a.example.com") + `}
 spec: {secretName: x, dnsNames: [a.example.com], issuerRef: {name: x}}
 `
 	only(t, w.preflight(certificate), jobs.CodeNotAdoptable, "belongs to no release", "--take-ownership")
+}
+
+// TestCertificateWouldBeRefused: a chart that takes a Certificate of the sweep over
+// with another issuer meets a conflict, unless its release does not apply.
+func TestCertificateWouldBeRefused(t *testing.T) {
+	for _, c := range []struct {
+		name, gateway, issuer string
+		refused               bool
+	}{
+		{"another issuer", "applied", "other", true},
+		{"the same issuer", "applied", "letsencrypt", false},
+		{"another issuer, without server-side apply", "patched", "other", false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t)
+			if c.gateway == "patched" {
+				w.Kubectl(t, strings.ReplaceAll(chartGateway(), "NS", w.namespace), "create", "-n", w.namespace, "--field-manager=helm", "-f", "-")
+			} else {
+				w.apply("helm", chartGateway())
+			}
+			w.apply("app", route("shop", "a.example.com"))
+			w.sweep()
+			name := certificateOf("edge", "a.example.com")
+			w.Kubectl(t, "", "annotate", "certificate", name, "-n", w.namespace, "meta.helm.sh/release-name=shop", "meta.helm.sh/release-namespace="+w.namespace)
+			w.Kubectl(t, "", "label", "certificate", name, "-n", w.namespace, "app.kubernetes.io/managed-by=Helm")
+			certificate := fmt.Sprintf(`
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: %s}
+spec: {secretName: %s, dnsNames: [a.example.com], issuerRef: {group: cert-manager.io, kind: ClusterIssuer, name: %s}}
+`, name, name, c.issuer)
+			found := slices.DeleteFunc(w.preflight(chartGateway(), certificate), func(f engine.Finding) bool {
+				return !strings.HasPrefix(f.Object, "Certificate ")
+			})
+			if !c.refused {
+				if len(found) != 0 {
+					t.Error(found)
+				}
+				return
+			}
+			only(t, found, jobs.CodeWouldBeRefused, "helm applies", `conflict with "gatewright": .spec.issuerRef.name`, "change the issuer in one upgrade")
+			if _, err := w.TryApply("helm", w.namespace, certificate); err == nil {
+				t.Error("the server takes what the preflight says it refuses")
+			}
+		})
+	}
 }
 
 // TestPreflightForbidden: who may only read is told which right is missing, not
