@@ -79,14 +79,16 @@ $(CLUSTER): testdata/cluster/go.mod testdata/cluster/go.sum
 demo: build tools
 	@testdata/demo.sh
 
+# A fifth of the time that the servers and Helm would take is garbage collection;
+# with GOGC=400 an API server has up to a gigabyte. A test waits for its server for
+# much of its time, so there is one more than processors. The longest package runs
+# first, beside all others.
+TEST_FLAGS = -timeout 60m -parallel $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+
 #? test: all tests, after the fuzz targets have run for FUZZTIME (3s) each
 .PHONY: test
-# A fifth of the time that the servers and Helm would take is garbage collection;
-# with this an API server has up to a gigabyte. A test that asks a server waits for
-# much of its time, so there is one more than processors.
-test: export GOGC ?= 400
 test: build tools cluster fuzz
-	go test -timeout 60m -parallel $$(($$(getconf _NPROCESSORS_ONLN) + 1)) ./jobs $(PACKAGES) # the longest first, beside all others
+	GOGC=$${GOGC:-400} go test $(TEST_FLAGS) ./jobs $(PACKAGES)
 	go -C testdata/image test ./...
 	go -C testdata/crds test ./...
 
