@@ -159,6 +159,7 @@ spec: {secretName: x, dnsNames: [a.example.com], issuerRef: {name: x}}
 // TestCertificateWouldBeRefused: a chart that takes a Certificate of the sweep over
 // with another issuer meets a conflict, unless its release does not apply.
 func TestCertificateWouldBeRefused(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, gateway, issuer string
 		refused               bool
