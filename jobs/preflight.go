@@ -53,14 +53,7 @@ func (c *Cluster) Preflight(ctx context.Context, objects []map[string]any, relea
 	if err := c.missing(reading); err != nil {
 		return nil, err
 	}
-	var next []*unstructured.Unstructured
-	for _, object := range objects {
-		u := &unstructured.Unstructured{Object: object}
-		if u.GetNamespace() == "" {
-			u.SetNamespace(release.Namespace)
-		}
-		next = append(next, u)
-	}
+	next := reading.overwritten(objects, release)
 	written := reading.parentsWritten(next)
 	findings := reading.Snapshot.Gaps()
 	for _, u := range next {
@@ -75,9 +68,6 @@ func (c *Cluster) Preflight(ctx context.Context, objects []map[string]any, relea
 
 // wouldTake says what stands in the way of one object.
 func (c *Cluster) wouldTake(ctx context.Context, reading *Reading, next *unstructured.Unstructured, release Release, written []metav1.ManagedFieldsEntry) ([]engine.Finding, error) {
-	if k := reading.kind(next.GetKind()); k != nil && !k.Served {
-		return nil, nil // the release may bring its definition
-	}
 	switch next.GetKind() {
 	case engine.KindGateway, engine.KindListenerSet:
 		return c.wouldTakeParent(ctx, reading, next)
@@ -123,13 +113,15 @@ func (c *Cluster) wouldTakeParent(ctx context.Context, reading *Reading, next *u
 // there then. Without that, the findings say why; help is for a refusal.
 func (c *Cluster) ask(ctx context.Context, reading *Reading, next *unstructured.Unstructured, w writer, help func(refusal error) string) (*unstructured.Unstructured, []engine.Finding, error) {
 	resource, _ := reading.resource(next.GetKind())
+	read := resource.Version
+	resource.Version = next.GroupVersionKind().Version // as Helm asks
 	after, err := c.dryRun(ctx, resource, next, w)
 	switch {
 	case isGone(err):
 		return nil, nil, nil // it went meanwhile, or its namespace is to be made by the release
 	case isUnauthorized(err):
 		return nil, []engine.Finding{forbidden(next, err)}, nil
-	case isRefusal(err), apierrors.IsConflict(err):
+	case isRefusal(err), apierrors.IsConflict(err), apierrors.IsNotFound(err) && resource.Version != read:
 		return nil, []engine.Finding{finding(next, engine.Critical, CodeWouldBeRefused,
 			fmt.Sprintf("written as %s, the API server would refuse it: %s%s", w, serverWords(err), help(err)))}, nil
 	case err != nil:
