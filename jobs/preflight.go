@@ -41,6 +41,8 @@ func Blocks(f engine.Finding) bool {
 // Release is the one that a preflight is for.
 type Release struct{ Name, Namespace string }
 
+func (r Release) String() string { return r.Namespace + "/" + r.Name }
+
 // Preflight asks the API server by dry run whether it would take the Gateways
 // and ListenerSets of a release's next version, and the Certificates that exist,
 // written as the release's manager writes them, and says what blocks them. It changes nothing. Objects are the
@@ -70,7 +72,7 @@ func (c *Cluster) Preflight(ctx context.Context, objects []map[string]any, relea
 func (c *Cluster) wouldTake(ctx context.Context, reading *Reading, next *unstructured.Unstructured, release Release, written []metav1.ManagedFieldsEntry) ([]engine.Finding, error) {
 	switch next.GetKind() {
 	case engine.KindGateway, engine.KindListenerSet:
-		return c.wouldTakeParent(ctx, reading, next)
+		return c.wouldTakeParent(ctx, reading, next, release)
 	case engine.KindCertificate:
 		return c.wouldAdopt(ctx, reading, next, release, written)
 	}
@@ -91,11 +93,14 @@ func (r *Reading) parentsWritten(objects []*unstructured.Unstructured) []metav1.
 }
 
 // wouldTakeParent asks the server about one parent.
-func (c *Cluster) wouldTakeParent(ctx context.Context, reading *Reading, next *unstructured.Unstructured) ([]engine.Finding, error) {
+func (c *Cluster) wouldTakeParent(ctx context.Context, reading *Reading, next *unstructured.Unstructured, release Release) ([]engine.Finding, error) {
 	name := engine.ObjectName{Namespace: next.GetNamespace(), Name: next.GetName()}
 	source := sourceOf(reading.Snapshot.Gateways, name)
 	if next.GetKind() == engine.KindListenerSet {
 		source = sourceOf(reading.Snapshot.ListenerSets, name)
+	}
+	if of := releaseOf(source.Annotations); release.Name != "" && of != "" && of != release.String() {
+		return []engine.Finding{notAdoptable(next, of)}, nil
 	}
 	w := writerOf(reading.parentsWritten([]*unstructured.Unstructured{next}))
 	after, found, err := c.ask(ctx, reading, next, w, func(refusal error) string { return blockers(source, next, refusal) })
@@ -247,44 +252,6 @@ func blockers(source *engine.Gateway, next *unstructured.Unstructured, err error
 	}
 	return ""
 }
-
-// wouldAdopt says whether Helm would take over a Certificate that exists, which it
-// does only with the marks of the same release, and whether the server would let it.
-func (c *Cluster) wouldAdopt(ctx context.Context, reading *Reading, next *unstructured.Unstructured, release Release, written []metav1.ManagedFieldsEntry) ([]engine.Finding, error) {
-	if _, exists := reading.Certificates[engine.ObjectName{Namespace: next.GetNamespace(), Name: next.GetName()}]; !exists || release.Name == "" {
-		return nil, nil
-	}
-	resource, _ := reading.resource(engine.KindCertificate)
-	live, err := c.metadata.Resource(resource).Namespace(next.GetNamespace()).Get(ctx, next.GetName(), metav1.GetOptions{})
-	if isGone(err) {
-		return nil, nil
-	}
-	if isUnauthorized(err) {
-		return []engine.Finding{forbidden(next, err)}, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("certificate %s/%s: %w", next.GetNamespace(), next.GetName(), err)
-	}
-	of := live.Annotations[releaseNamespace] + "/" + live.Annotations[releaseName]
-	if of == release.Namespace+"/"+release.Name && live.Labels[managedByLabel] == "Helm" {
-		w := writerOf(slices.Concat(written, live.ManagedFields))
-		_, found, err := c.ask(ctx, reading, next, w, func(refusal error) string {
-			if apierrors.IsConflict(refusal) {
-				return otherIssuer
-			}
-			return ""
-		})
-		return found, err
-	}
-	owner := "no release"
-	if of != "/" {
-		owner = "release " + of
-	}
-	return []engine.Finding{finding(next, engine.Critical, CodeNotAdoptable,
-		fmt.Sprintf("it exists and belongs to %s, so Helm would refuse the upgrade; add --take-ownership to the upgrade if this release is to have it", owner))}, nil
-}
-
-const otherIssuer = "; change the issuer in one upgrade, run gatewright sweep, and bring the hostname in the next, or upgrade once with --force-conflicts"
 
 // atRisk finds the parents whose next change of listeners takes the sweep's with
 // it: a release that does not apply replaces the list as a whole.

@@ -140,7 +140,8 @@ func TestListenersAtRisk(t *testing.T) {
 	only(t, w.preflight(chartGateway(other)), jobs.CodeListenersAtRisk, "the sweep's listeners for a.example.com")
 }
 
-// TestNotAdoptable: Helm refuses a Certificate that is not its release's.
+// TestNotAdoptable: Helm refuses a Certificate that is not its release's, and a
+// Gateway of another.
 func TestNotAdoptable(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -154,6 +155,17 @@ metadata: {name: ` + certificateOf("edge", "a.example.com") + `}
 spec: {secretName: x, dnsNames: [a.example.com], issuerRef: {name: x}}
 `
 	only(t, w.preflight(certificate), jobs.CodeNotAdoptable, "belongs to no release", "--take-ownership")
+
+	for owner, refused := range map[string]bool{"shop": false, "other": true} {
+		marked := strings.Replace(chartGateway(), "annotations: {", "annotations: {meta.helm.sh/release-name: "+owner+", meta.helm.sh/release-namespace: NS, ", 1)
+		w.apply("helm", strings.ReplaceAll(marked, "name: edge", "name: "+owner))
+		found := w.preflight(strings.ReplaceAll(chartGateway(), "name: edge", "name: "+owner))
+		if refused {
+			only(t, found, jobs.CodeNotAdoptable, "belongs to release "+w.namespace+"/other", "--take-ownership")
+		} else if len(found) != 0 {
+			t.Error(found)
+		}
+	}
 }
 
 // TestCertificateWouldBeRefused: a chart that takes a Certificate of the sweep over
