@@ -144,20 +144,28 @@ func gone(before, now things) []string {
 	return slices.Sorted(maps.Keys(left))
 }
 
-// restore brings back what a sweep removed, as the sweeps before had made it.
+// restore brings back what a sweep removed, as the sweeps before had made it, and
+// their marks: a sweep that cannot know whether something is claimed may forget
+// since when it is not.
 func (g *ground) restore(before things) {
 	g.t.Helper()
+	now := g.things()
 	restored := map[*unstructured.Unstructured]bool{}
-	for _, name := range gone(before, g.things()) {
-		object := before[name]
-		if !restored[object] {
+	for name, object := range before {
+		if !restored[object] && (now[name] == nil || marksOf(now[name]) != marksOf(object)) {
 			g.remake(object)
+			restored[object] = true
 		}
-		restored[object] = true
 	}
 	if missing := gone(before, g.things()); len(missing) > 0 {
 		g.t.Fatalf("not restored: %v", missing)
 	}
+}
+
+// marksOf are those of what is not claimed, on an object.
+func marksOf(object *unstructured.Unstructured) string {
+	annotations := object.GetAnnotations()
+	return annotations[engine.AnnotationState] + annotations["gatewright.dev/stale-since"]
 }
 
 func servedAs(object *unstructured.Unstructured) schema.GroupVersionResource {

@@ -118,7 +118,5 @@ func (g *ground) disturbed(d disturbance, before things) {
 	case clean && len(d.spares(g.due)) < len(g.due):
 		g.t.Errorf("%s: the report is clean\n%s", d, told(got, err))
 	}
-	if len(went) > 0 {
-		g.restore(before)
-	}
+	g.restore(before)
 }
