@@ -108,8 +108,12 @@ func (c *Cluster) wouldTakeParent(ctx context.Context, reading *Reading, next *u
 		return found, err
 	}
 	if lost := lostListeners(source, after); len(lost) > 0 {
+		which := "it"
+		if !w.apply && !changesListeners(source, after) {
+			which = "a version that changes the chart's listeners, which this one does not,"
+		}
 		return []engine.Finding{finding(next, engine.Warning, CodeListenersAtRisk,
-			fmt.Sprintf("written as %s, it takes the sweep's listeners for %s with it; %s", w, strings.Join(lost, ", "), cure))}, nil
+			fmt.Sprintf("written as %s, %s takes the sweep's listeners for %s with it; %s", w, which, strings.Join(lost, ", "), cure))}, nil
 	}
 	return nil, nil
 }
@@ -198,20 +202,17 @@ func (c *Cluster) dryRun(ctx context.Context, resource schema.GroupVersionResour
 	return client.Patch(ctx, next.GetName(), types.MergePatchType, patch, metav1.PatchOptions{FieldManager: w.manager, DryRun: all})
 }
 
-// lostListeners are the hostnames of the sweep's listeners that are not there
+// lostListeners are the hostnames of the sweep's listeners that nothing answers
 // after a write.
 func lostListeners(source *engine.Gateway, after *unstructured.Unstructured) []string {
-	list, _, _ := unstructured.NestedSlice(after.Object, "spec", "listeners")
-	stays := map[any]bool{}
-	for _, item := range list {
-		if l, ok := item.(map[string]any); ok {
-			stays[l["name"]] = true
-		}
+	stays := map[string]bool{}
+	for _, l := range listenersOf(after) {
+		hostname, _ := l["hostname"].(string)
+		stays[fmt.Sprintf("%v", l["name"])], stays[fmt.Sprintf("%v %s", l["port"], hostname)] = true, true
 	}
-	rendered := source.Rendered()
 	var lost []string
 	for _, l := range source.Listeners {
-		if l.Owned && !rendered[l.Name] && !stays[l.Name] {
+		if ofSweep(source, l) && !stays[l.Name] && !stays[fmt.Sprintf("%d %s", l.Port, l.Hostname)] {
 			lost = append(lost, cmp.Or(l.Hostname, l.Name))
 		}
 	}
@@ -219,22 +220,49 @@ func lostListeners(source *engine.Gateway, after *unstructured.Unstructured) []s
 	return lost
 }
 
+// changesListeners says whether a write leaves other listeners than those that are
+// there without the sweep's. A release that does not apply writes the list only
+// where its chart's differs from that of before.
+func changesListeners(source *engine.Gateway, after *unstructured.Unstructured) bool {
+	var now []map[string]any
+	for _, l := range source.Listeners {
+		if !ofSweep(source, l) {
+			now = append(now, l.Object)
+		}
+	}
+	before, errBefore := json.Marshal(now)
+	next, errNext := json.Marshal(listenersOf(after))
+	return errBefore != nil || errNext != nil || string(before) != string(next)
+}
+
+func ofSweep(source *engine.Gateway, l engine.SourceListener) bool {
+	return l.Owned && !source.Rendered()[l.Name]
+}
+
+func listenersOf(u *unstructured.Unstructured) []map[string]any {
+	list, _, _ := unstructured.NestedSlice(u.Object, "spec", "listeners")
+	var out []map[string]any
+	for _, item := range list {
+		if l, ok := item.(map[string]any); ok {
+			out = append(out, l)
+		}
+	}
+	return out
+}
+
 // blockers names the sweep's listeners that stand in the way of a refused write,
 // and how to give them up.
 func blockers(source *engine.Gateway, next *unstructured.Unstructured, err error) string {
-	list, _, _ := unstructured.NestedSlice(next.Object, "spec", "listeners")
 	brings := map[string]bool{}
 	names := map[any]bool{}
-	for _, item := range list {
-		l, _ := item.(map[string]any)
+	for _, l := range listenersOf(next) {
 		hostname, _ := l["hostname"].(string)
 		brings[fmt.Sprintf("%v %s", l["port"], hostname)], names[l["name"]] = true, true
 	}
-	rendered := source.Rendered()
 	var clash, others []string
 	for _, l := range source.Listeners {
 		switch {
-		case !l.Owned || rendered[l.Name] || l.Hostname == "":
+		case !ofSweep(source, l) || l.Hostname == "":
 		case brings[fmt.Sprintf("%d %s", l.Port, l.Hostname)] && !names[l.Name], strings.Contains(err.Error(), `"`+l.Name+`"`):
 			clash = append(clash, l.Hostname)
 		default:

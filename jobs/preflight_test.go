@@ -137,7 +137,11 @@ func TestListenersAtRisk(t *testing.T) {
 	}
 	only(t, found, jobs.CodeListenersAtRisk, "helm writes without server-side apply", "--server-side=true")
 	other := strings.ReplaceAll(shopListener, "a.example.com", "c.example.com")
-	only(t, w.preflight(chartGateway(other)), jobs.CodeListenersAtRisk, "the sweep's listeners for a.example.com")
+	only(t, w.preflight(chartGateway(other)), jobs.CodeListenersAtRisk, "it takes the sweep's listeners for a.example.com")
+	only(t, w.preflight(chartGateway()), jobs.CodeListenersAtRisk, "which this one does not, takes the sweep's listeners for a.example.com")
+	if found := w.preflight(chartGateway(shopListener)); len(found) != 0 {
+		t.Errorf("the chart serves the hostname itself: %v", found)
+	}
 }
 
 // TestNotAdoptable: Helm refuses a Certificate that is not its release's, and a
