@@ -28,9 +28,28 @@ func (r *Reading) overwritten(objects []map[string]any, release Release) []*unst
 		if u.GetNamespace() == "" {
 			u.SetNamespace(release.Namespace)
 		}
+		release.mark(u)
 		out = append(out, u)
 	}
 	return out
+}
+
+// mark puts the marks of the release on an object, as Helm does before it writes:
+// what admits objects may ask for them.
+func (r Release) mark(u *unstructured.Unstructured) {
+	if r.Name == "" {
+		return
+	}
+	labels, annotations := u.GetLabels(), u.GetAnnotations()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	labels[managedByLabel], annotations[releaseName], annotations[releaseNamespace] = "Helm", r.Name, r.Namespace
+	u.SetLabels(labels)
+	u.SetAnnotations(annotations)
 }
 
 func itemsOf(list *unstructured.Unstructured) []map[string]any {

@@ -1,10 +1,12 @@
 package jobs_test
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
 	"github.com/gatewright/gatewright/jobs"
+	"github.com/gatewright/gatewright/jobs/clustertest"
 )
 
 // TestPreflightAsksWhatHelmWrites: the items of a List and other served versions
@@ -43,5 +45,42 @@ func TestPreflightAsksWhatHelmWrites(t *testing.T) {
 				t.Error(found)
 			}
 		})
+	}
+}
+
+// TestPreflightMarks: an admission policy that asks for the marks of a release
+// sees them, as it will in the upgrade.
+func TestPreflightMarks(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	name := w.namespace + "-marked"
+	w.apply("me", `
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata: {name: `+name+`}
+spec:
+  matchConstraints:
+    namespaceSelector: {matchLabels: {kubernetes.io/metadata.name: NS}}
+    resourceRules: [{apiGroups: [gateway.networking.k8s.io], apiVersions: ["*"], resources: [gateways], operations: [CREATE, UPDATE]}]
+  validations:
+  - expression: "object.metadata.?labels['app.kubernetes.io/managed-by'] == optional.of('Helm') && object.metadata.?annotations['meta.helm.sh/release-name'] == optional.of('shop')"
+    message: not of a release
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata: {name: `+name+`}
+spec: {policyName: `+name+`, validationActions: [Deny]}
+`)
+	t.Cleanup(func() {
+		w.Kubectl(t, "", "delete", "validatingadmissionpolicybinding/"+name, "validatingadmissionpolicy/"+name)
+	})
+	clustertest.Eventually(t, func() error {
+		if _, err := w.TryApply("probe", w.namespace, chartGateway()); err == nil {
+			return errors.New("the admission policy is not in force yet")
+		}
+		return nil
+	})
+	if found := w.preflight(strings.ReplaceAll(chartGateway(), "edge", "new")); len(found) != 0 {
+		t.Error(found)
 	}
 }
