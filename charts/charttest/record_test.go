@@ -56,15 +56,19 @@ func usedOf(granted, done []right) []right {
 	return slices.Collect(maps.Keys(used))
 }
 
+// reads says whether the right is to look alone.
+func (r right) reads() bool { return r.verb == "get" || r.verb == "list" }
+
 func (r right) narrowness() int {
 	return min(len(r.namespace), 1) + min(len(r.name), 1)
 }
 
-// recorder notes which rights the requests of a program need.
+// recorder notes which rights the requests of a program need. Those that store
+// something are among wrote, too: a dry run of the server needs the same rights.
 type recorder struct {
-	mu            sync.Mutex
-	done, refused []right
-	events        map[string]func() // by verb and resource
+	mu                   sync.Mutex
+	done, refused, wrote []right
+	events               map[string]func() // by verb and resource
 }
 
 func newRecorder() *recorder { return &recorder{events: map[string]func(){}} }
@@ -77,7 +81,7 @@ func (r *recorder) before(what string, event func()) { r.events[what] = event }
 func (r *recorder) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.done, r.refused = nil, nil
+	r.done, r.refused, r.wrote = nil, nil, nil
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)
@@ -95,7 +99,7 @@ func (r *recorder) wrap(next http.RoundTripper) http.RoundTripper {
 		r.happen(need.verb + " " + need.resource)
 		response, err := next.RoundTrip(req)
 		if err == nil {
-			r.note(need, response.StatusCode)
+			r.note(need, response.StatusCode, req.URL.Query().Has("dryRun"))
 		}
 		return response, err
 	})
@@ -111,7 +115,7 @@ func (r *recorder) happen(what string) {
 	}
 }
 
-func (r *recorder) note(need right, status int) {
+func (r *recorder) note(need right, status int, dry bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if status == http.StatusForbidden {
@@ -119,6 +123,9 @@ func (r *recorder) note(need right, status int) {
 		return
 	}
 	r.done = append(r.done, need)
+	if !dry && !need.reads() {
+		r.wrote = append(r.wrote, need)
+	}
 	// For an apply that makes the object the server asks for both rights.
 	if need.verb == "patch" && status == http.StatusCreated {
 		need.verb = "create"

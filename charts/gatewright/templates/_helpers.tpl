@@ -163,8 +163,9 @@ tolerations:
 {{- end }}
 {{- end }}
 
+{{/* The server refuses a dry run of what the account may not write, as it would refuse the run. */}}
 {{- define "gatewright.testArgs" -}}
 {{ include "gatewright.args" . }}
 - --output=table
-- --dry-run
+- --dry-run{{ if not .Values.dryRun }}=server{{ end }}
 {{- end }}
