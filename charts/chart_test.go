@@ -92,7 +92,6 @@ func TestCronJob(t *testing.T) {
 		got.JobTemplate.Labels = nil
 		want := batchv1.CronJobSpec{
 			Schedule:                   "*/5 * * * *",
-			Suspend:                    new(false),
 			ConcurrencyPolicy:          batchv1.ForbidConcurrent,
 			StartingDeadlineSeconds:    new(int64(120)),
 			SuccessfulJobsHistoryLimit: new(int32(1)),
