@@ -1,15 +1,19 @@
 package jobs_test
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
+	gocmp "github.com/google/go-cmp/cmp"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/gatewright/gatewright/jobs"
 	"github.com/gatewright/gatewright/jobs/clustertest"
 	"github.com/gatewright/gatewright/jobs/report"
+	"github.com/gatewright/gatewright/postrender"
 	"github.com/gatewright/gatewright/postrender/engine"
 )
 
@@ -38,52 +42,90 @@ func forbiddenRemoval(t *testing.T) {
 }
 
 func failedRemoval(t *testing.T) {
-	g := orphaned(t, "a.example.com", "b.example.com", "c.example.com")
+	g := simple(t, "a.example.com", "b.example.com", "c.example.com", "d.example.com")
+	g.unclaim("a.example.com", "b.example.com", "c.example.com")
+	g.unclaim("d.example.com") // so that its listener is due together with their Certificates
+	a, b, c, d := certificateOf("edge", "a.example.com"), certificateOf("edge", "b.example.com"), certificateOf("edge", "c.example.com"), certificateOf("edge", "d.example.com")
 	before := g.things()
-	gone404 := &clustertest.Fault{Kind: clustertest.Status404, Match: removalOf(certificateOf("edge", "a.example.com"))}
-	broken := &clustertest.Fault{Kind: clustertest.Status500, Match: removalOf(certificateOf("edge", "b.example.com"))}
-	got, err := g.sweepBy(t.Context(), clustertest.Wrapped(g.config, gone404.Wrap, broken.Wrap))
-	g.checkGone(before, got, err, false, "Certificate for c.example.com")
-	outcomes := map[string]report.Outcome{}
-	for _, c := range got.Changes {
-		outcomes[c.Name] = c.Outcome
-	}
-	for hostname, want := range map[string]report.Outcome{"a.example.com": report.Made, "b.example.com": report.Broken, "c.example.com": report.Made} {
-		if outcomes[certificateOf("edge", hostname)] != want {
-			t.Errorf("%s: %s, want %s", hostname, outcomes[certificateOf("edge", hostname)], want)
+	outcomes := func(got *report.Report, writes int, want map[string]report.Outcome) {
+		t.Helper()
+		is := map[string]report.Outcome{}
+		for _, c := range got.Changes {
+			is[cmp.Or(c.Hostname, c.Name)] = c.Outcome
+		}
+		if diff := gocmp.Diff(want, is); diff != "" || got.Writes != writes {
+			t.Errorf("%d writes, want %d (-want +got):\n%s%s", got.Writes, writes, diff, lines(got))
 		}
 	}
-	if got.Writes != 1 || len(got.Problems) != 1 {
-		t.Errorf("%d writes and %d problems\n%s", got.Writes, len(got.Problems), lines(got))
+	for _, dry := range []report.DryRun{report.DryRunClient, report.DryRunServer} {
+		got, err := g.sweepBy(t.Context(), g.config, func(o *jobs.Options) { o.DryRun = dry })
+		g.checkGone(before, got, err, true)
+		outcomes(got, 0, map[string]report.Outcome{a: report.Would, b: report.Would, c: report.Would, d: report.Held, "d.example.com": report.Would})
+	}
+	gone404 := &clustertest.Fault{Kind: clustertest.Status404, Match: removalOf(a)}
+	broken := &clustertest.Fault{Kind: clustertest.Status500, Match: removalOf(b)}
+	got, err := g.sweepBy(t.Context(), clustertest.Wrapped(g.config, gone404.Wrap, broken.Wrap))
+	g.checkGone(before, got, err, false, "Certificate for c.example.com", listenerOf("d.example.com"))
+	outcomes(got, 2, map[string]report.Outcome{a: report.Made, b: report.Broken, c: report.Made, d: report.Held, "d.example.com": report.Made})
+	if len(got.Problems) != 1 {
+		t.Errorf("%d problems\n%s", len(got.Problems), lines(got))
 	}
 }
 
-func oddHostnames(t *testing.T) {
-	long := strings.Repeat("a", 50) + "." + strings.Repeat("b", 50) + ".example.com"
-	g := simple(t, "xn--bcher-kva.example.com")
-	g.apply("me", routeTo("HTTPRoute", "long", toEdge, long, "")+`
+// odd are hostnames that are long, wild, of other scripts, or in capitals, claimed
+// by Certificates of their own where an HTTPRoute may not have them.
+var (
+	longName = strings.Repeat("a", 50) + "." + strings.Repeat("b", 50) + ".example.com"
+	oddNames = []string{longName, "xn--bcher-kva.example.com", "*.wide.example.com", "xn--mnchen-3ya.example.com", "mixed.example.com", "*.wild.example.com"}
+	odd      = routeTo("HTTPRoute", "odd", "{name: edge}", longName+`, xn--bcher-kva.example.com, "*.wide.example.com"`, "") + `
 ---
 apiVersion: cert-manager.io/v1
 kind: Certificate
 metadata: {name: mixed, annotations: {gatewright.dev/gateway: edge}}
 spec: {dnsNames: [MiXed.Example.com, "*.wild.example.com", "münchen.example.com"], secretName: mixed, issuerRef: {name: ca}}
-`)
-	if _, err := g.sweepBy(t.Context(), g.config); err != nil {
+`
+)
+
+// keepsOdd says that all odd hostnames have a listener of the one name that it has
+// everywhere, and that the sweep writes and removes nothing, however late it runs.
+func (g *ground) keepsOdd() {
+	g.t.Helper()
+	before := g.things()
+	for _, hostname := range oddNames {
+		if got, want := g.listener("edge", hostname)["name"], engine.ListenerName(hostname, 443); got != want {
+			g.t.Errorf("the listener of %s is %v, want %s", hostname, got, want)
+		}
+	}
+	for range 3 {
+		g.later(1000 * time.Hour)
+		got, err := g.sweepBy(g.t.Context(), g.config)
+		if went := gone(before, g.things()); err != nil || got.Writes > 0 || len(went) > 0 {
+			g.t.Errorf("removed %q\n%s", went, told(got, err))
+		}
+	}
+}
+
+func oddHostnames(t *testing.T) {
+	g := newGround(t)
+	g.apply("me", gatewayOf("edge", `wildcards: ["*.wide.example.com"]`, "")+odd)
+	g.sweeps()
+	g.keepsOdd()
+}
+
+// renderedOddHostnames are rendered where not even the namespace is known.
+func renderedOddHostnames(t *testing.T) {
+	g := newGround(t)
+	manifests := gatewayOf("edge", `wildcards: ["*.wide.example.com"]`, "") + odd
+	result, err := postrender.Render([]byte(manifests), postrender.Options{})
+	if err != nil {
 		t.Fatal(err)
 	}
-	before := g.things()
-	for _, hostname := range []string{long, "xn--bcher-kva.example.com", "xn--mnchen-3ya.example.com", "mixed.example.com", "*.wild.example.com"} {
-		if before[listenerOf(hostname)] == nil {
-			t.Errorf("%s has no listener", hostname)
-		}
+	var rendered strings.Builder
+	if _, err := result.WriteTo(&rendered); err != nil {
+		t.Fatal(err)
 	}
-	g.later(1000 * time.Hour)
-	for range 2 {
-		got, err := g.sweepBy(t.Context(), g.config)
-		if went := gone(before, g.things()); err != nil || got.Writes > 0 || len(went) > 0 {
-			t.Errorf("removed %q\n%s", went, told(got, err))
-		}
-	}
+	g.apply("helm", rendered.String())
+	g.keepsOdd()
 }
 
 func tooManyAtOnce(t *testing.T) {
@@ -156,4 +198,50 @@ func longSilence(t *testing.T) {
 	g.wantGone(true)
 	g.later(25 * time.Hour)
 	g.wantGone(true, listenerOf("gone.example.com"))
+}
+
+// otherNames are a listener and a Certificate of ours with names that are not
+// those of today.
+func otherNames(t *testing.T) {
+	g := newGround(t)
+	g.apply("me", gatewayOf("edge", "", "")+routeTo("HTTPRoute", "a", toEdge, "a.example.com", ""))
+	g.apply("gatewright", `
+apiVersion: cert-manager.io/v1
+kind: Certificate
+metadata: {name: old-a, labels: {gatewright.dev/for: edge}}
+spec: {dnsNames: [a.example.com], secretName: old-a, issuerRef: {group: cert-manager.io, kind: ClusterIssuer, name: ca}, secretTemplate: {labels: {gatewright.dev/for: edge}}}
+---
+apiVersion: gateway.networking.k8s.io/v1
+kind: Gateway
+metadata: {name: edge}
+spec: {gatewayClassName: test, listeners: [{name: old-a, port: 443, protocol: HTTPS, hostname: a.example.com, allowedRoutes: {namespaces: {from: All}}, tls: {mode: Terminate, certificateRefs: [{group: "", kind: Secret, name: old-a}]}}]}
+`)
+	g.sweeps() // makes the Certificate that has its name today
+	for range 3 {
+		g.wantQuiet("edge")
+		g.later(1000 * time.Hour)
+	}
+	if g.things()[listenerOf("a.example.com")] == nil || g.get("certificate", "old-a") == nil {
+		t.Error("the listener or its Certificate is gone")
+	}
+}
+
+// issuingStays are Certificates that cert-manager works on, and that have no
+// Secret yet: one of ours, and one that claims its listener itself.
+func issuingStays(t *testing.T) {
+	g := simple(t, "a.example.com")
+	g.apply("me", "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: own, annotations: {gatewright.dev/gateway: edge}}, spec: {dnsNames: [own.example.com], secretName: own, issuerRef: {name: ca}}}")
+	g.sweeps()
+	for _, name := range []string{"own", certificateOf("edge", "a.example.com")} {
+		g.Kubectl(t, "", "patch", "certificate", name, "-n", g.namespace, "--subresource=status", "--type=merge", "-p", `{"status": {"nextPrivateKeySecretName": "`+name+`-next", "conditions": [
+			{"type": "Issuing", "status": "True", "reason": "DoesNotExist", "message": "", "lastTransitionTime": "2020-01-01T00:00:00Z"},
+			{"type": "Ready", "status": "False", "reason": "DoesNotExist", "message": "", "lastTransitionTime": "2020-01-01T00:00:00Z"}]}}`)
+	}
+	if g.things()[listenerOf("own.example.com")] == nil {
+		t.Error("own.example.com has no listener")
+	}
+	for range 3 {
+		g.wantQuiet("edge")
+		g.later(1000 * time.Hour)
+	}
 }
