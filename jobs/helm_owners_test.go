@@ -70,11 +70,17 @@ func (r *release) redirects() []string {
 	return strings.Fields(r.Kubectl(r.t, "", "get", "httproutes", "-n", r.namespace, "-l", engine.LabelFor+"="+r.name, "-o", "name"))
 }
 
-// owners are the field managers that own a listener of the Gateway, each with
-// how it wrote it.
+// owners are the field managers that own the listener of a hostname.
 func (r *release) owners(hostname string) []string {
 	r.t.Helper()
-	key := fmt.Sprintf(`k:{"name":%q}`, engine.ListenerName(hostname, 443))
+	return r.ownersOf(engine.ListenerName(hostname, 443))
+}
+
+// ownersOf are the field managers that own a listener of the Gateway, each with
+// how it wrote it.
+func (r *release) ownersOf(listener string) []string {
+	r.t.Helper()
+	key := fmt.Sprintf(`k:{"name":%q}`, listener)
 	var out []string
 	for _, entry := range r.live("Gateway", r.name).GetManagedFields() {
 		var fields struct {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+
+	"github.com/gatewright/gatewright/postrender/engine"
 )
 
 func applies(how helm) bool  { return !how.patches }
@@ -119,7 +121,7 @@ var takeoverCases = []ownershipCase{
 	},
 	{
 		name:  "taken-over-and-dropped-before-a-sweep",
-		shows: "a listener that both own goes after the chart drops it: with the upgrade under Helm 3, else when it has been stale for the grace period",
+		shows: "a listener that both own goes after the chart drops it: with the upgrade under Helm 3, else when it has been stale for the grace period; the Certificate that Helm took over goes with the upgrade",
 		run: func(r *release) {
 			r.upgrade(withoutRoutes)
 			r.other("a.example.com")
@@ -127,10 +129,22 @@ var takeoverCases = []ownershipCase{
 			r.other()
 			r.upgrade(withA)
 			r.upgrade(withoutRoutes) // before a sweep could hand it over
+			if r.certificate("a.example.com") != nil {
+				r.t.Error("Helm took the Certificate over, and leaves it when the chart drops it")
+			}
+			if r.how.patches {
+				r.has("http")
+			} else {
+				r.has("http", "a.example.com")
+				r.ownedBy("a.example.com", "gatewright Apply")
+			}
 			r.sweep()
 			r.later(25 * time.Hour)
 			r.settle()
 			r.has("http")
+			if r.certificate("a.example.com") != nil {
+				r.t.Error("the sweep made the Certificate again, for nobody")
+			}
 			r.quiet()
 		},
 	},
@@ -138,23 +152,13 @@ var takeoverCases = []ownershipCase{
 		name:  "redirect-of-both",
 		shows: "the redirect route and the plain listener that both faces write are taken over without a conflict, since every default is spelled out",
 		ways:  distinct,
-		run: func(r *release) {
-			redirect := `policy: {issuerRef: {kind: ClusterIssuer, name: tests}, http: {listener: true, redirect: true}}, listeners: [{name: hand, port: 443, protocol: HTTPS, hostname: hand.example.com, tls: {certificateRefs: [{name: hand}]}}]`
-			r.bare(`{` + redirect + `}`)
-			r.sweep()
-			r.has("http", "hand.example.com")
-			if len(r.redirects()) != 1 {
-				r.t.Fatalf("redirects of the sweep: %q", r.redirects())
-			}
-			r.upgrade(`{note: through the post-renderer, ` + redirect + `}`)
-			r.settle()
-			r.has("http", "hand.example.com")
-			r.quiet()
-			route := r.live("HTTPRoute", strings.TrimPrefix(r.redirects()[0], "httproute.gateway.networking.k8s.io/"))
-			if !r.how.patches && r.isOurs(route) {
-				r.t.Error("the redirect is still ours, too")
-			}
-		},
+		run:   func(r *release) { redirectOfBoth(r, "") },
+	},
+	{
+		name:  "redirect-of-both-and-of-solvers",
+		shows: "that is so, too, where the policy names the Gateway's own namespace among those of solvers: both faces write Same for it",
+		ways:  applies,
+		run:   func(r *release) { redirectOfBoth(r, ", acmeNamespaces: [NS]") },
 	},
 	{
 		name:  "listenerset-of-both",
@@ -162,6 +166,38 @@ var takeoverCases = []ownershipCase{
 		ways:  distinct,
 		run:   listenerSetOfBoth,
 	},
+}
+
+func redirectOfBoth(r *release, more string) {
+	redirect := `policy: {issuerRef: {kind: ClusterIssuer, name: tests}, http: {listener: true, redirect: true}` + more + `}, listeners: [{name: hand, port: 443, protocol: HTTPS, hostname: hand.example.com, tls: {certificateRefs: [{name: hand}]}}]`
+	plain := func() map[string]any {
+		return listenersOf(r.live("Gateway", r.name))[1]
+	}
+	r.bare(`{` + redirect + `}`)
+	r.sweep()
+	r.has("http", "hand.example.com")
+	if len(r.redirects()) != 1 {
+		r.t.Fatalf("redirects of the sweep: %q", r.redirects())
+	}
+	was := plain()
+	r.upgrade(`{note: through the post-renderer, ` + redirect + `}`)
+	if diff := gocmp.Diff(was, plain()); diff != "" {
+		r.t.Errorf("the plain listener changed (-sweep's +chart's):\n%s", diff)
+	}
+	owners := []string{"gatewright Apply"}
+	if !r.how.patches {
+		owners = append(owners, r.owner())
+	}
+	if diff := gocmp.Diff(owners, r.ownersOf(engine.PlainListenerName)); diff != "" {
+		r.t.Errorf("owners of the plain listener (-want +got):\n%s", diff)
+	}
+	r.settle()
+	r.has("http", "hand.example.com")
+	r.quiet()
+	route := r.live("HTTPRoute", strings.TrimPrefix(r.redirects()[0], "httproute.gateway.networking.k8s.io/"))
+	if !r.how.patches && r.isOurs(route) {
+		r.t.Error("the redirect is still ours, too")
+	}
 }
 
 func sweepFirstChartLater(r *release) {
