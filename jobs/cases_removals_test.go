@@ -147,12 +147,14 @@ func tooManyAtOnce(t *testing.T) {
 	g.sweepBy(t.Context(), g.config)
 	g.later(25 * time.Hour)
 	g.wantGone(false)
-	g.claim(hostnames[3:]...) // three are few
-	g.wantGone(true, listeners[:3]...)
+	g.claim(hostnames[5:]...) // five of twenty are many
+	g.wantGone(false)
+	g.claim(hostnames[4:5]...) // four of twenty are few
+	g.wantGone(true, listeners[:4]...)
 	g.claim(hostnames[:1]...)
 	g.sweeps()
 	g.unclaim(hostnames[:1]...)
-	g.wantGone(true, listeners[0], "Certificate for h01.example.com", "Certificate for h02.example.com")
+	g.wantGone(true, listeners[0], "Certificate for h01.example.com", "Certificate for h02.example.com", "Certificate for h03.example.com")
 }
 
 func changedHostname(t *testing.T) {
