@@ -10,6 +10,7 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/gatewright/gatewright/jobs/clustertest"
 	"github.com/gatewright/gatewright/jobs/report"
@@ -254,6 +255,11 @@ func TestMarkLeavesTheRest(t *testing.T) {
 	}
 	if diff := gocmp.Diff([]any{before.Object["spec"], before.GetLabels()}, []any{after.Object["spec"], after.GetLabels()}); diff != "" {
 		t.Errorf("the mark changed more (-before +after):\n%s", diff)
+	}
+	if !slices.ContainsFunc(after.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool {
+		return entry.Manager == "gatewright-state" && strings.Contains(entry.FieldsV1.GetRawString(), "stale-since")
+	}) {
+		t.Error("the mark is not of a field manager of its own")
 	}
 }
 

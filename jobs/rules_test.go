@@ -115,6 +115,19 @@ func TestRefusedReplacementDisplacesNothing(t *testing.T) {
 	}
 }
 
+// What is displaced goes in the same apply as what takes its place, however many
+// that are: the breaker counts what is stale alone.
+func TestBreakerLeavesOutWhatIsDisplaced(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.apply("me", gatewayOf("edge", "", ""))
+	w.apply("app", route("shop", "v.pg.example.com", "w.pg.example.com", "x.pg.example.com", "y.pg.example.com", "z.pg.example.com"))
+	w.sweep()
+	w.apply("me", gatewayOf("edge", asksForPassthrough, ""))
+	w.sweep()
+	w.wantListeners("edge", "plain", "edge.hand.example.com:443", "a.example.com:443", "*.pg.example.com:443")
+}
+
 // A listener without its Certificate would serve nothing, so it waits for that:
 // where the server does not take the Certificate, and where it is planned too
 // late in a run.
