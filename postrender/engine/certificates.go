@@ -188,11 +188,17 @@ func (r *run) unclaimedCertificate(placed Placed, old *Certificate, inUse map[Ob
 	if old.Namespace == "" && usedSomewhere(old.SecretName, inUse) {
 		r.errs = append(r.errs, r.needNamespace(&old.Meta, "whether a listener still names its Secret depends on the namespace of the release"))
 	}
-	plan := CertificatePlan{Placed: placed, DNSNames: old.DNSNames, SecretName: old.SecretName, Action: Remove, Reason: r.unclaimed(), object: old.Object}
+	plan := CertificatePlan{Placed: placed, DNSNames: old.DNSNames, SecretName: old.SecretName, IssuerRef: old.issuerRef(), Action: Remove, Reason: r.unclaimed(), object: old.Object}
 	if user := inUse[ObjectName{old.Namespace, old.SecretName}]; user != "" && r.taken.by(&old.Meta, old.SecretName) == no {
 		plan.Action, plan.Reason = Keep, user+" names its Secret"
 	}
 	return plan
+}
+
+// issuerRef is the issuer that a Certificate names.
+func (c *Certificate) issuerRef() IssuerRef {
+	ref := reader{object: c.Object, problem: new(string)}.child("spec").child("issuerRef")
+	return IssuerRef{Group: ref.text("group"), Kind: ref.text("kind"), Name: ref.text("name")}
 }
 
 // usedSomewhere says whether a listener names a Secret of the name in some

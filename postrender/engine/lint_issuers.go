@@ -61,7 +61,7 @@ func (r *linter) lintMissingIssuers() {
 func (r *linter) isMissing(ref IssuerRef, namespace string) bool {
 	s := r.snapshot
 	_, known := r.issuer(ref, namespace)
-	return !known && s.Complete && slices.Contains(s.IssuerKinds, ref.kind()) && (ref.kind() == KindClusterIssuer || !s.unread(namespace))
+	return ref.Name != "" && !known && s.Complete && slices.Contains(s.IssuerKinds, ref.kind()) && (ref.kind() == KindClusterIssuer || !s.unread(namespace))
 }
 
 // onlyHTTP01 says whether an issuer is known to have solvers of that kind alone.
@@ -145,8 +145,7 @@ func (r *linter) lintWildcards() {
 		if c.Known || c.Labels[LabelFor] != "" {
 			continue
 		}
-		issuer := reader{object: c.Object, problem: new(string)}.child("spec").child("issuerRef")
-		ref := IssuerRef{Group: issuer.text("group"), Kind: issuer.text("kind"), Name: issuer.text("name")}
+		ref := c.issuerRef()
 		r.lintWildcard(&c.Meta, c.DNSNames, ref)
 		r.lintNames(&c.Meta, c.DNSNames, ref)
 	}
