@@ -181,7 +181,7 @@ func (r *recorder) certificate(c engine.CertificatePlan, held string, err error)
 // conclude fills in what the last look knows.
 func (s *sweep) conclude() {
 	r := s.report
-	r.Kinds, r.Findings = s.reading.kinds(), slices.Concat(r.Findings, s.plan.Findings, s.noSuchGateways(), s.atRisk())
+	r.Kinds, r.Findings = s.reading.kinds(), append(r.Findings, slices.Concat(s.plan.Findings, s.noSuchGateways(), s.atRisk())...)
 	r.Counts = report.Counts{Gateways: len(s.plan.Gateways), ListenerSets: len(s.plan.ListenerSets), Claims: len(s.plan.Verdicts)}
 	for _, p := range slices.Concat(s.plan.Gateways, s.plan.ListenerSets) {
 		for _, l := range p.Listeners {

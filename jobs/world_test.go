@@ -3,6 +3,7 @@ package jobs_test
 import (
 	"fmt"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -60,7 +61,12 @@ func (w *world) trySweep(change ...func(*jobs.Options)) (*report.Report, error) 
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	return cluster.Sweep(w.t.Context(), o)
+	r, err := cluster.Sweep(w.t.Context(), o)
+	data, _ := r.JSON()
+	if null := regexp.MustCompile(`(?m)^ *".*": null,?$`).Find(data); null != nil {
+		w.t.Errorf("the report has %s, where those who read it want a list", null)
+	}
+	return r, err
 }
 
 // dated sets the server's clock, as its answers show it.

@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -172,7 +174,18 @@ func explainPlan(t testing.TB, objects []map[string]any, parts map[string]string
 	if err != nil {
 		return errorLines(err)
 	}
+	if null := regexp.MustCompile(`"[a-zA-Z]+":null`).Find(compactJSON(t, plan)); null != nil {
+		t.Errorf("the plan has %s, where those who read it want a list", null)
+	}
 	return printPlan(plan)
+}
+
+func compactJSON(t testing.TB, value any) []byte {
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 func errorLines(err error) string {
