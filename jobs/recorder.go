@@ -201,6 +201,7 @@ func (s *sweep) conclude() {
 	for _, k := range s.kept() {
 		r.problem(k.parent.String(), k.message)
 	}
+	s.yieldProblems()
 	r.HelmReleases = s.helmReleases()
 	s.turnVerdicts()
 	r.Refused = append(r.Refused, s.plan.Refused()...)

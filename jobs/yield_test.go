@@ -54,6 +54,9 @@ func TestYieldOfAListenerSet(t *testing.T) {
 		t.Fatal(findings)
 	}
 	w.apply("helm", chartListenerSet(shopListener))
+	if r := w.sweep(w.yields("more", "a.example.com")); r.Result != report.Done {
+		t.Errorf("the chart has its listener, and the yield is asked for again: %s %v", r.Result, r.Problems)
+	}
 	w.later(2 * time.Hour)
 	w.sweep()
 	if got := len(listenerObjects(w.get("listenerset", "more"))); got != 3 {
@@ -77,7 +80,8 @@ func TestYieldOfAStandingListener(t *testing.T) {
 	w.wantListeners("edge", "plain", "edge.hand.example.com:443", "*.pg.example.com:5432")
 }
 
-// TestYieldOfNothing: a yield that gives nothing up is said, and no error.
+// TestYieldOfNothing: a yield that gives nothing up is a problem, so that an
+// upgrade does not go on. One that is in force is none, nor is its end.
 func TestYieldOfNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -88,18 +92,28 @@ func TestYieldOfNothing(t *testing.T) {
 		{"edge", "typo.example.com"}: "warning Gateway NS/edge: yielding typo.example.com does nothing: ",
 		{"gone", "a.example.com"}:    "yielding a.example.com does nothing: ",
 	} {
-		r := w.sweep(w.yields(what[0], what[1]))
-		if said := notYielded(r); r.Result != report.Done || !strings.Contains(said, strings.ReplaceAll(says, "NS", w.namespace)) {
+		r, _ := w.trySweep(w.yields(what[0], what[1]))
+		if said := notYielded(r); r.Result != report.Partial || !slices.ContainsFunc(r.Problems, func(p report.Problem) bool { return strings.Contains(p.Message, "correct --yield") }) || !strings.Contains(said, strings.ReplaceAll(says, "NS", w.namespace)) {
 			t.Errorf("%s: %q", what, said)
 		}
 	}
 	w.wantListeners("edge", "http", "a.example.com:443")
 	for range 2 { // the second time it is given up already
-		if said := notYielded(w.sweep(w.yields("edge", "a.example.com"))); said != "" {
-			t.Errorf("the report says %q", said)
+		r := w.sweep(w.yields("edge", "a.example.com"))
+		if said := notYielded(r); said != "" || r.Result != report.Done {
+			t.Errorf("the report says %q, the result is %s: %v", said, r.Result, r.Problems)
 		}
 	}
 	w.wantListeners("edge", "http")
+	r, _ := w.trySweep(w.yields("edge", "a.example.com"), func(o *jobs.Options) {
+		o.Gateways = []engine.ObjectName{{Namespace: w.namespace, Name: "other"}}
+	})
+	if r.Result != report.Partial || !strings.Contains(r.Problems[0].Message, "--gateway leaves it out") {
+		t.Errorf("the Gateway is not chosen: %s %v", r.Result, r.Problems)
+	}
+	if r := w.sweep(w.yields("edge", "http.example.com"), func(o *jobs.Options) { o.Yields[0].For = 0 }); r.Result != report.Done {
+		t.Errorf("the end of no yield: %s %v", r.Result, r.Problems)
+	}
 }
 
 // TestYieldOfNothingIsForgotten: a route that comes after a yield in vain gets
@@ -108,7 +122,9 @@ func TestYieldOfNothingIsForgotten(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	w.apply("me", gatewayWithPolicy)
-	w.sweep(w.yields("edge", "a.example.com"))
+	if _, err := w.trySweep(w.yields("edge", "a.example.com")); err != nil {
+		t.Fatal(err)
+	}
 	w.wantQuiet("edge")
 	w.apply("app", route("shop", "a.example.com"))
 	w.sweep()

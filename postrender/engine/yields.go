@@ -100,7 +100,7 @@ func (r *run) lintYields() {
 		}
 	}
 	for _, y := range r.snapshot.yields {
-		m, why := &Meta{Kind: KindGateway, Namespace: y.parent.Namespace, Name: y.parent.Name}, "no Gateway or ListenerSet of that name was read"
+		m, why := &Meta{Kind: KindGateway, Namespace: y.parent.Namespace, Name: y.parent.Name}, "no Gateway or ListenerSet of that name was read; see whether it is there, and whether --namespaces leaves it out"
 		for _, kind := range []string{KindListenerSet, KindGateway} {
 			g := r.byName[parentName{kind, y.parent.Name}].in[y.parent.Namespace]
 			if g == nil {
@@ -111,10 +111,13 @@ func (r *run) lintYields() {
 			}
 		}
 		if why != "" {
-			r.find(Warning, CodeNotYielded, m, fmt.Sprintf("yielding %s does nothing: %s", y.hostname, why))
+			r.find(Warning, CodeNotYielded, m, NotYielded(y.hostname)+why)
 		}
 	}
 }
+
+// NotYielded begins the message of [CodeNotYielded], before what is the cause.
+func NotYielded(hostname string) string { return "yielding " + hostname + " does nothing: " }
 
 // yieldsNothing says why a yield does nothing, or "": our listener goes, or is
 // not made.
@@ -125,7 +128,7 @@ func (r *run) yieldsNothing(g *gateway, hostname string) string {
 	case g.optedOut:
 		return fmt.Sprintf("%s is taken out by its annotation %s", g, AnnotationManage)
 	case !g.policy.managed:
-		return fmt.Sprintf("%s has no policy, so nothing of it is changed", g)
+		return fmt.Sprintf("%s has no policy, so nothing of it is changed; give the --policy that the CronJob has", g)
 	}
 	does := slices.ContainsFunc(g.givenUp, func(s standing) bool { return s.Hostname == hostname })
 	for s := range g.wanted {

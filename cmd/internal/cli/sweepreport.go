@@ -46,7 +46,7 @@ func toneOfOutcome(c report.Change) tone {
 
 // sweepSummary counts, with what was done before what stands.
 func sweepSummary(r *report.Report) string {
-	if r.Result == report.Skipped {
+	if r.Message != "" { // nothing was done, so there is nothing to count
 		return r.Message
 	}
 	counts := map[report.Outcome]int{}

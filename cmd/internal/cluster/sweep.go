@@ -23,9 +23,7 @@ func Sweep(ctx context.Context, request cli.SweepRequest) (*report.Report, error
 		held, unlock, err := cluster.Lock(ctx, request.Lease, identity(), request.LockTimeout)
 		var another *jobs.LockHeldError
 		if errors.As(err, &another) {
-			skipped := report.New(time.Now(), request.DryRun)
-			skipped.Result, skipped.Message = report.Skipped, another.Error()
-			return skipped, nil
+			return skipped(request, another), nil
 		}
 		if err != nil {
 			return nil, err
@@ -40,6 +38,18 @@ func Sweep(ctx context.Context, request cli.SweepRequest) (*report.Report, error
 		}
 	}
 	return done, err
+}
+
+// skipped reports that another sweep holds the Lease. That is well, unless
+// somebody counts on what this one was to give up.
+func skipped(request cli.SweepRequest, another *jobs.LockHeldError) *report.Report {
+	r := report.New(time.Now(), request.DryRun)
+	r.Result, r.Message = report.Skipped, another.Error()
+	if len(request.Yields)+len(request.Leave) > 0 {
+		r.Result, r.Message = report.Partial, r.Message+", so nothing is yielded or left; run the same command again before what needs it, with a longer --lock-timeout"
+		r.Problems = append(r.Problems, report.Problem{Object: fmt.Sprintf("Lease %s/%s", request.Lease.Namespace, request.Lease.Name), Message: r.Message})
+	}
+	return r
 }
 
 // identity is who holds the Lease: the Pod, or the process on some machine.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,12 @@ spec: {holderIdentity: another, leaseDurationSeconds: 600, renewTime: "`+time.No
 	}
 	if message, err := os.ReadFile(file); err != nil || !strings.Contains(string(message), string(report.Skipped)) {
 		t.Errorf("the termination message is %q, %v", message, err)
+	}
+	for _, asks := range [][]string{{"--yield", namespace + "/edge:a.example.com"}, {"--leave", namespace + "/edge"}} {
+		output, errs, code := runSweep(t, slices.Concat([]string{"--kubeconfig", env.Kubeconfig, "--lease", namespace + "/sweep", "--lock-timeout", "1s"}, asks)...)
+		if code != 4 || !strings.Contains(output, "nothing is yielded or left; run the same command again") {
+			t.Errorf("%v: exit code %d\n%s%s", asks, code, output, errs)
+		}
 	}
 }
 
