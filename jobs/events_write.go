@@ -57,7 +57,7 @@ func (s *sweep) tell(ctx context.Context, first *sweep) {
 		case apierrors.IsAlreadyExists(err):
 			count.Known++
 		default:
-			count.Failed, count.Error = count.Failed+1, serverWords(err)
+			count.Failed, count.Error = count.Failed+1, helped(err)
 		}
 	})
 }

@@ -60,7 +60,7 @@ func (c *Cluster) Lock(ctx context.Context, name engine.ObjectName, identity str
 	for deadline := time.Now().Add(timeout); ; {
 		holder, err := l.take(ctx)
 		if err != nil {
-			return nil, nil, fmt.Errorf("lease %s/%s: %w", name.Namespace, name.Name, err)
+			return nil, nil, fmt.Errorf("lease %s/%s: %w%s", name.Namespace, name.Name, err, missingRight(err))
 		}
 		if holder == nil {
 			break

@@ -113,6 +113,7 @@ func noPlaceLeft(r *release, others ...string) {
 		}
 	}
 	_, hostname, _ := strings.Cut(foreseen[0].Message, yield)
+	hostname, _, _ = strings.Cut(hostname, ", with the --policy and --lease of the CronJob")
 	gateway := r.options.Gateways[0]
 	r.sweep(func(o *jobs.Options) {
 		o.Yields = []jobs.Yield{{Gateway: gateway, Hostname: hostname, For: time.Hour}}
@@ -174,7 +175,7 @@ func (r *release) annotateByHand() {
 func (r *release) conflictsByHand(values string) bool {
 	r.t.Helper()
 	if !r.how.patches && !r.how.forced {
-		only(r.t, r.foreseen(values), jobs.CodeWouldBeRefused, `conflict with "kubectl-annotate"`)
+		only(r.t, r.foreseen(values), jobs.CodeWouldBeRefused, `conflict with "kubectl-annotate"`, "What kubectl-annotate wrote has to be given back: put it into the chart alone")
 	}
 	err := r.tryUpgrade(values)
 	if r.how.patches || r.how.forced {

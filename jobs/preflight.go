@@ -250,37 +250,6 @@ func listenersOf(u *unstructured.Unstructured) []map[string]any {
 	return out
 }
 
-// blockers names the sweep's listeners that stand in the way of a refused write,
-// and how to give them up.
-func blockers(source *engine.Gateway, next *unstructured.Unstructured, err error) string {
-	brings := map[string]bool{}
-	names := map[any]bool{}
-	for _, l := range listenersOf(next) {
-		hostname, _ := l["hostname"].(string)
-		brings[fmt.Sprintf("%v %s", l["port"], hostname)], names[l["name"]] = true, true
-	}
-	var clash, others []string
-	for _, l := range source.Listeners {
-		switch {
-		case !ofSweep(source, l) || l.Hostname == "":
-		case brings[fmt.Sprintf("%d %s", l.Port, l.Hostname)] && !names[l.Name], strings.Contains(err.Error(), `"`+l.Name+`"`):
-			clash = append(clash, l.Hostname)
-		default:
-			others = append(others, l.Hostname)
-		}
-	}
-	yield := fmt.Sprintf("gatewright sweep --yield %s/%s:", next.GetNamespace(), next.GetName())
-	slices.Sort(clash)
-	slices.Sort(others)
-	switch {
-	case len(clash) > 0:
-		return fmt.Sprintf(". The sweep's listeners for %s stand in its way; give them up right before the upgrade: %s%s", strings.Join(clash, ", "), yield, strings.Join(clash, " --yield "+next.GetNamespace()+"/"+next.GetName()+":"))
-	case strings.Contains(err.Error(), "Too many") && len(others) > 0:
-		return fmt.Sprintf(". %d of its listeners are the sweep's; make room by giving some up: %s%s", len(others), yield, others[0])
-	}
-	return ""
-}
-
 // atRisk finds the parents whose next change of listeners takes the sweep's with
 // it: a release that does not apply replaces the list as a whole.
 func (s *sweep) atRisk() []engine.Finding {

@@ -33,10 +33,10 @@ func (c *Cluster) wouldAdopt(ctx context.Context, reading *Reading, next *unstru
 	if of == release.String() && live.Labels[managedByLabel] == "Helm" {
 		w := writerOf(slices.Concat(written, live.ManagedFields))
 		_, found, err := c.ask(ctx, reading, next, w, func(refusal error) string {
-			if apierrors.IsConflict(refusal) {
-				return otherIssuer
+			if back := giveBack(refusal); back != "" || !apierrors.IsConflict(refusal) {
+				return back
 			}
-			return ""
+			return otherIssuer
 		})
 		return found, err
 	}

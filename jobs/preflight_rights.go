@@ -12,7 +12,7 @@ import (
 
 // cannot is how an API server says that the caller has no right, and which. An
 // admission policy forbids in words of its own.
-var cannot = regexp.MustCompile(`is forbidden: User ".*" cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)"`)
+var cannot = regexp.MustCompile(`is forbidden: User ".*" cannot ([a-z]+) resource "([^"]+)" in API group "([^"]*)"(?: in the namespace "([^"]*)")?`)
 
 // isUnauthorized says whether the caller may not do what was asked.
 func isUnauthorized(err error) bool {
@@ -29,4 +29,21 @@ func forbidden(u *unstructured.Unstructured, err error) engine.Finding {
 	return finding(u, engine.Warning, CodePreflightForbidden,
 		fmt.Sprintf("it is not known whether the upgrade would be accepted: grant the verb %s on %s in the namespace %s to whoever runs this; %s",
 			right[1], resource{group: right[3], name: right[2]}.fullName(), u.GetNamespace(), why))
+}
+
+// helped are the server's words of a write that failed, and the right that is
+// missing, where that is why.
+func helped(err error) string { return serverWords(err) + missingRight(err) }
+
+// missingRight says which right to grant, or is "" where that would not help.
+func missingRight(err error) string {
+	if !isUnauthorized(err) {
+		return ""
+	}
+	right := cannot.FindStringSubmatch(serverWords(err))
+	where := "by a ClusterRole"
+	if right[4] != "" {
+		where = fmt.Sprintf("in the namespace %s, by a Role or a ClusterRole", right[4])
+	}
+	return fmt.Sprintf("; grant the verb %s on %s %s", right[1], resource{group: right[3], name: right[2]}.fullName(), where)
 }

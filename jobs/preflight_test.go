@@ -80,7 +80,7 @@ func TestYieldForAChart(t *testing.T) {
 	w.apply("app", route("shop", "a.example.com", "b.example.com"))
 	w.sweep()
 	only(t, w.preflight(chartGateway(shopListener)), jobs.CodeWouldBeRefused,
-		"helm applies", "must be unique", "gatewright sweep --yield "+w.namespace+"/edge:a.example.com")
+		"helm applies", "must be unique", "gatewright sweep --yield "+w.namespace+"/edge:a.example.com, with the --policy and --lease of the CronJob")
 	if _, err := w.TryApply("helm", w.namespace, chartGateway(shopListener)); err == nil {
 		t.Fatal("the server takes what the preflight says it refuses")
 	}
@@ -216,6 +216,34 @@ spec: {secretName: %s, dnsNames: [a.example.com], issuerRef: {group: cert-manage
 				t.Error("the server takes what the preflight says it refuses")
 			}
 		})
+	}
+}
+
+// TestPreflightOfHandWritten: what somebody wrote by hand is given back.
+func TestPreflightOfHandWritten(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.apply("kubectl-edit", strings.ReplaceAll(chartGateway(), "letsencrypt", "mine"))
+	next := chartGateway()
+	only(t, w.preflight(next), jobs.CodeWouldBeRefused, `conflict with "kubectl-edit"`, "What kubectl-edit wrote has to be given back", "--force-conflicts")
+}
+
+// TestMissingRightToWrite: who may not write is told what to grant.
+func TestMissingRightToWrite(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.apply("me", gatewayWithPolicy)
+	w.apply("app", route("shop", "a.example.com"))
+	cluster, err := jobs.Connect(w.as(rest.AnonymousClientConfig(w.Config), jobs.Options{DryRun: report.DryRunClient}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := cluster.Sweep(t.Context(), jobs.Options{Now: time.Now})
+	if err != nil || len(r.Problems) != 1 || !strings.HasSuffix(r.Problems[0].Message, "; grant the verb patch on certificates.cert-manager.io in the namespace "+w.namespace+", by a Role or a ClusterRole") {
+		t.Errorf("%v %v", err, r.Problems)
+	}
+	if _, _, err := cluster.Lock(t.Context(), engine.ObjectName{Namespace: w.namespace, Name: "sweep"}, "me", 0); err == nil || !strings.Contains(err.Error(), "; grant the verb ") {
+		t.Errorf("the Lease: %v", err)
 	}
 }
 

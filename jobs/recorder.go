@@ -94,7 +94,7 @@ func (r *recorder) object(kind string, name engine.ObjectName, action engine.Act
 	case errors.Is(err, errGone):
 		c.Outcome, c.Reason = report.Made, err.Error()
 	case err != nil:
-		c.Reason = serverWords(err)
+		c.Reason = helped(err)
 		r.problem(fmt.Sprintf("%s %s/%s", kind, name.Namespace, name.Name), c.Reason)
 	case r.DryRun == report.Write:
 		r.wrote()
@@ -110,7 +110,7 @@ func (r *recorder) removed(kind string, name engine.ObjectName, reason string, e
 func (r *recorder) parent(a *application, out outcome, refused map[string]string, err error) {
 	p := a.parent
 	if err != nil {
-		r.problem(p.source.String(), serverWords(err))
+		r.problem(p.source.String(), helped(err))
 	}
 	if out.wrote {
 		r.wrote()

@@ -21,7 +21,7 @@ func (s *sweep) addRedirects(ctx context.Context) {
 			s.report.object(engine.KindHTTPRoute, name, r.Action, r.Reason, err)
 		case r.Action == engine.Keep && live.handsOver():
 			if err := s.handOver(ctx, w, resource, engine.KindHTTPRoute, name, live); err != nil {
-				s.report.problem(engine.KindHTTPRoute+" "+name.Namespace+"/"+name.Name, serverWords(err))
+				s.report.problem(engine.KindHTTPRoute+" "+name.Namespace+"/"+name.Name, helped(err))
 			}
 		}
 	}

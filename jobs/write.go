@@ -135,7 +135,7 @@ func (s *sweep) readAgain(ctx context.Context, changed []*parent) []*parent {
 			continue
 		}
 		if err != nil {
-			s.report.problem(p.source.String(), fmt.Sprintf("it changed since it was read, and cannot be read again: %s", serverWords(err)))
+			s.report.problem(p.source.String(), fmt.Sprintf("it changed since it was read, and cannot be read again: %s", helped(err)))
 			continue
 		}
 		names[p.source.String()] = true
