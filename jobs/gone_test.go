@@ -139,3 +139,28 @@ func TestKindGoneBetweenReadAndWrite(t *testing.T) {
 		t.Error(told(got, err))
 	}
 }
+
+// What somebody changed, or made anew, after both looks at it is not removed.
+func TestChangedBeforeItsRemoval(t *testing.T) {
+	t.Parallel()
+	name := certificateOf("edge", "a.example.com")
+	for what, change := range map[string]func(*ground){
+		"changed": func(g *ground) {
+			g.Kubectl(t, "", "annotate", "certificate", name, "-n", g.namespace, "example.com/wanted=true")
+		},
+		"made anew": func(g *ground) {
+			g.remove(certificates, name)
+			g.apply("me", "{apiVersion: cert-manager.io/v1, kind: Certificate, metadata: {name: "+name+"}, spec: {secretName: mine, dnsNames: [a.example.com], issuerRef: {name: ca}}}")
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			g := orphaned(t, "a.example.com")
+			things, changed := g.things(), false
+			got, err := g.sweepBy(t.Context(), clustertest.Wrapped(g.config, before("certificates", func() { changed = true; change(g) })))
+			g.checkGone(things, got, err, true)
+			if said := lines(got); !changed || !strings.Contains(said, "held remove "+name) || !strings.Contains(said, "the next run looks again") {
+				t.Errorf("changed: %v\n%s", changed, said)
+			}
+		})
+	}
+}
