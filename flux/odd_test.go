@@ -176,8 +176,12 @@ func TestSomeFail(t *testing.T) {
 	files := repo{"a.yaml": edgeRelease, "b.yaml": bad, "c.yaml": strings.Replace(edgeRelease, "name: edge\n", "name: other\n", 1), "source.yaml": source}
 	_, err := Render(t.Context(), files.files(), renders(edge, route))
 	if err == nil || !strings.Contains(err.Error(), "HelmRelease infra/bad (b.yaml)") || strings.Contains(err.Error(), "infra/edge") ||
-		!strings.HasSuffix(err.Error(), "\nnothing is written, though this is wrong with 1 of 3 HelmReleases only") {
+		!strings.HasSuffix(err.Error(), "\nnothing is written for any: 1 of 3 HelmReleases is wrong") {
 		t.Errorf("error %v", err)
+	}
+	files["c.yaml"] = strings.NewReplacer("name: edge\n", "name: other\n", "name: charts}", "name: none}").Replace(edgeRelease)
+	if _, err := Render(t.Context(), files.files(), renders(edge, route)); err == nil || !strings.HasSuffix(err.Error(), "\nnothing is written for any: 2 of 3 HelmReleases are wrong") {
+		t.Errorf("with two that are wrong, error %v", err)
 	}
 }
 

@@ -108,9 +108,17 @@ func (r *run) releases(ctx context.Context) ([]outcome, error) {
 		out = append(out, o)
 	}
 	if len(errs) > 0 && len(errs) < len(out) {
-		errs = append(errs, fmt.Errorf("nothing is written, though this is wrong with %d of %d HelmReleases only", len(errs), len(out)))
+		errs = append(errs, onlySome(len(errs), len(out)))
 	}
 	return out, errors.Join(errs...)
+}
+
+func onlySome(wrong, all int) error {
+	verb := "are"
+	if wrong == 1 {
+		verb = "is"
+	}
+	return fmt.Errorf("nothing is written for any: %d of %d HelmReleases %s wrong", wrong, all, verb)
 }
 
 // release renders one HelmRelease: chart, post-renderers, plan, patches.
