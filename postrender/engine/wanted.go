@@ -77,7 +77,7 @@ func (r *run) refusedByNamespaceFence(g *gateway, c claim) (answer, bool) {
 	if coveredByAny(patterns, c.hostname) {
 		return answer{}, false
 	}
-	return refuse(ReasonNotAllowed, "%s lets %s claim %s; change the hostname, or hostnames.perNamespace in its policy", g, namespaceOf(c.object), orNone(strings.Join(patterns, ", "))), true
+	return refuse(ReasonNotAllowed, "%s lets %s claim %s; change the hostname, or hostnames.perNamespace in its policy", g, namespaceOf(c.object), cmp.Or(strings.Join(patterns, ", "), "nothing")), true
 }
 
 func (r *run) refusedByAttach(g *gateway, c claim) (answer, bool) {
