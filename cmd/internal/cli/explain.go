@@ -21,7 +21,8 @@ which Certificate serve it, or why not and what the owner can change. If nobody
 asks for it, it says what a route that did would get.`,
 		Example: `  helm template shop ./shop \
     | gatewright explain shop.example.com --issuer letsencrypt
-  gatewright explain shop.example.com -f manifests/`,
+  gatewright explain shop.example.com -f manifests/
+  gatewright explain shop.example.com --cluster`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return fmt.Errorf("want one hostname, got %d arguments", len(args))

@@ -41,7 +41,7 @@ const trialName = "(trial)"
 func (e *explanation) trial(plan *engine.Plan, g *engine.Gateway) {
 	asked := explanation{plan: plan, look: e.look}
 	asked.text.WriteString("\n")
-	asked.line(plainTone, "", fmt.Sprintf("if an HTTPRoute beside %s%s asked it:", g, inSource(g.Source)))
+	asked.line(plainTone, "", fmt.Sprintf("if an HTTPRoute beside %s%s asked for it:", g, inSource(g.Source)))
 	for _, v := range plan.Verdicts {
 		if v.Name == trialName {
 			asked.outcome(v)

@@ -94,7 +94,8 @@ run after the annotation was removed takes all of it out again. The value of the
 annotation is a policy entry for the Gateways of the release, or empty.
 
 Charts come from a HelmRepository or OCIRepository whose manifest is among the
-files (or, with --cluster, in the cluster), and for other sources from --source. stdout lists the files that changed.`,
+files (or, with --cluster, in the cluster), and for other sources from --source.
+stdout lists the files that changed.`,
 		Example: `  gatewright flux render apps/ infrastructure/
   gatewright flux render apps/shop.yaml --source GitRepository/flux-system/charts=../charts
   gatewright flux render apps/ --cluster --context production

@@ -76,8 +76,8 @@ removes, after a second full read and plan.
 
 It manages the Gateways that carry the annotation gatewright.dev/policy or
 gatewright.dev/rendered, or that the policy file matches. It changes and removes
-only what it made. What cannot be read whole is unknown, never absent: then
-nothing is written.`,
+only what it made. What cannot be read whole is unknown, never absent: what
+depends on it is not changed.`,
 		Example: `  gatewright sweep --dry-run
   gatewright sweep --policy policy.yaml --gateway infra/edge
   gatewright sweep --yield infra/edge:shop.example.com
