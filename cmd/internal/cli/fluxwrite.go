@@ -81,12 +81,15 @@ func (c FluxChange) write() (string, error) {
 func replaceFile(path string, data []byte, mode fs.FileMode) error {
 	file, err := os.CreateTemp(filepath.Dir(path), ".gatewright-*")
 	if err != nil {
-		return err
+		return atPath(path, err)
 	}
 	defer os.Remove(file.Name())
 	_, err = file.Write(data)
 	if err := errors.Join(err, file.Chmod(mode), file.Close()); err != nil {
-		return err
+		return atPath(path, err)
 	}
-	return os.Rename(file.Name(), path)
+	if err := os.Rename(file.Name(), path); err != nil {
+		return atPath(path, err)
+	}
+	return nil
 }

@@ -28,6 +28,20 @@ type inputFlags struct {
 // alone says that nothing but the cluster is looked at.
 func (i *inputFlags) alone() bool { return i.cluster && len(i.files) == 0 && i.chart.Chart == "" }
 
+// checkAlone refuses what is said of a release where there is none: it would be
+// taken for a choice of what to show of the cluster.
+func (i *inputFlags) checkAlone(cmd *cobra.Command) error {
+	if !i.alone() {
+		return nil
+	}
+	for _, flag := range []string{"namespace", "release"} {
+		if cmd.Flags().Changed(flag) {
+			return &usageError{cmd.CommandPath(), fmt.Errorf("--%s is that of a release, and --cluster alone looks at the whole cluster; give its manifests with -f or --chart, or leave --%s out", flag, flag)}
+		}
+	}
+	return nil
+}
+
 // manifest is the content of one input.
 type manifest struct {
 	// source is the path, "stdin", or "" for a chart, whose documents name

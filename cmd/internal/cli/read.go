@@ -34,6 +34,9 @@ func (a *app) read(cmd *cobra.Command, release *releaseFlags, flags *inputFlags)
 	if err := release.check(cmd); err != nil {
 		return nil, err
 	}
+	if err := flags.checkAlone(cmd); err != nil {
+		return nil, err
+	}
 	policies, err := release.policy.sources()
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -34,7 +35,7 @@ It only reads. If a kind cannot be read whole it writes nothing.`,
     | gatewright explain -f - shop.example.com`,
 		Args: noArguments("name the file with -o"),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if err := request.check(); err != nil {
+			if err := errors.Join(request.check(), checkFile(output)); err != nil {
 				return &usageError{cmd.CommandPath(), err}
 			}
 			return a.snapshot(cmd.Context(), request, output)
@@ -57,6 +58,15 @@ func (r *SnapshotRequest) check() error {
 		}
 	}
 	return nil
+}
+
+// checkFile refuses a name that is a format of other commands, whose -o says how
+// to write and not where.
+func checkFile(output string) error {
+	if !slices.Contains(outputFormats(), output) {
+		return nil
+	}
+	return fmt.Errorf("-o %s: want a FILE, which is YAML always, or - for stdout; write ./%s if a file is to be called so", output, output)
 }
 
 // snapshot reads, then writes the file in one go.
@@ -95,11 +105,13 @@ func writeFile(path string, write func(io.Writer) error) error {
 	}
 	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
-		return fmt.Errorf("%w; give -o a file in a folder that can be written", err)
+		return fmt.Errorf("%w; give -o a file in a folder that can be written", atPath(path, err))
 	}
 	err = errors.Join(write(file), file.Close())
 	if err == nil {
-		err = os.Rename(file.Name(), path)
+		if err = os.Rename(file.Name(), path); err != nil {
+			err = atPath(path, err)
+		}
 	}
 	if err != nil {
 		_ = os.Remove(file.Name())

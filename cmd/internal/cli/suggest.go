@@ -10,8 +10,12 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// suggestFlag says of a flag that does not exist which one is meant.
+// suggestFlag says of a flag that does not exist which one is meant, and of a
+// duration that is none how to write one.
 func suggestFlag(cmd *cobra.Command, err error) error {
+	if wrong, is := errors.AsType[*pflag.InvalidValueError](err); is && wrong.GetFlag().Value.Type() == "duration" {
+		return fmt.Errorf("%w; write hours or minutes, such as 24h or 30m", err)
+	}
 	unknown, is := errors.AsType[*pflag.NotExistError](err)
 	if !is || unknown.GetSpecifiedShortnames() != "" {
 		return err

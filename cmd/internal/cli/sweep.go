@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"time"
 
@@ -140,6 +139,10 @@ func (f *sweepFlags) check(cmd *cobra.Command) error {
 		return wrong("--grace, --settle, --max-removals and --yield-for take nothing below zero")
 	case len(f.leaves) > 0 && len(f.yields)+len(f.gateways) > 0:
 		return wrong("--leave does nothing else; run it without --yield and --gateway")
+	case cmd.Flags().Changed("yield-for") && len(f.yields) == 0:
+		return wrong("--yield-for says for how long --yield gives up; give --yield NAMESPACE/GATEWAY:HOSTNAME too")
+	case cmd.Flags().Changed("lock-timeout") && f.lease == "":
+		return wrong("--lock-timeout says for how long to wait for the Lease; give --lease NAMESPACE/NAME too")
 	case r.Grace == 0 && !f.yes && r.DryRun == report.Write:
 		return wrong("--grace 0 removes at once what nobody asks for at this moment; add --yes if that is meant")
 	}
@@ -227,6 +230,9 @@ func (a *app) sweep(cmd *cobra.Command, flags *sweepFlags) error {
 	if a.program.Sweep == nil {
 		return a.needFull(cmd.Context(), need{"sweep", "reach clusters", "run it where there is one"})
 	}
+	if err := flags.canWrite(); err != nil {
+		return err
+	}
 	progress := newProgress(a.stderr)
 	flags.request.Progress = progress.show
 	got, err := a.program.Sweep(cmd.Context(), flags.request)
@@ -266,20 +272,4 @@ func (a *app) printSweep(got *report.Report, flags *sweepFlags) error {
 		return fmt.Errorf("stdout: %w", err)
 	}
 	return nil
-}
-
-// files writes the report to the files that the flags name.
-func (f *sweepFlags) files(got *report.Report) error {
-	var errs []error
-	if f.report != "" {
-		data, err := got.JSON()
-		if err == nil {
-			err = os.WriteFile(f.report, data, 0o644)
-		}
-		errs = append(errs, err)
-	}
-	if f.termination != "" {
-		errs = append(errs, os.WriteFile(f.termination, got.Termination(), 0o644))
-	}
-	return errors.Join(errs...)
 }
