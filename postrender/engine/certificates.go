@@ -3,6 +3,7 @@ package engine
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 )
 
@@ -284,5 +285,7 @@ func compareWith(old, now map[string]any, why string) (Action, string) {
 	if same {
 		return Keep, why
 	}
-	return Update, "differs from what was rendered"
+	beside := maps.Clone(now)
+	delete(beside, "spec")
+	return Update, whyDiffers(append(differences(asMap(old["spec"]), asMap(now["spec"]), true), differences(old, beside, false)...), nobody)
 }

@@ -124,7 +124,7 @@ func (r reader) gateway(meta Meta) *Gateway {
 	for _, l := range r.child("spec").children("listeners") {
 		listener := l.listener()
 		if by := owners[listener.Name]; by != nil {
-			listener.Owned, listener.Shared = by.ours, by.applied
+			listener.Owned, listener.Shared, listener.owners = by.ours, by.applied, by.others
 		}
 		listener.Status, gateway.Reports = statuses[listener.Name], len(statuses) > 0
 		gateway.Listeners = append(gateway.Listeners, listener)

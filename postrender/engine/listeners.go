@@ -201,7 +201,7 @@ func (r *run) compare(g *gateway, listeners []Listener) []Listener {
 		case equalObjects(old.Object, l.manifest()):
 			l.Action = Keep
 		default:
-			l.Action, l.Reason = Update, "differs from what was rendered"
+			l.Action, l.Reason = Update, old.whyDiffers(l.manifest())
 			if why := r.keepsCertificate(g, *old, l, listeners); why != "" {
 				g.goOnPresenting(l, *old, why)
 			}

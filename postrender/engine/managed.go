@@ -24,6 +24,7 @@ type ownership struct {
 type listenerOwners struct {
 	ours    bool // our manager applies it
 	applied bool // another manager applies it too
+	others  []fieldOwner
 }
 
 // owners reads managedFields, which an object of a file usually lacks.
@@ -42,9 +43,9 @@ func (r reader) owners() ownership {
 			o.beside = name
 		}
 		release = release || IsHelm(entry.text("manager")) || IsFlux(entry.text("manager"))
-		for key := range spec.child("f:listeners").object {
+		for key, fields := range spec.child("f:listeners").object {
 			if name := listenerKey(key); name != "" {
-				o.note(name, mine, apply)
+				o.note(name, mine, apply, fieldOwner{orNone(entry.text("manager")), asMap(fields)})
 			}
 		}
 	}
@@ -65,7 +66,12 @@ func IsFlux(manager string) bool {
 	return strings.HasPrefix(manager, "flux") || strings.HasPrefix(manager, "kustomize-controller")
 }
 
-func (o *ownership) note(listener string, mine, apply bool) {
+func asMap(value any) map[string]any {
+	m, _ := value.(map[string]any)
+	return m
+}
+
+func (o *ownership) note(listener string, mine, apply bool, of fieldOwner) {
 	owners := o.listeners[listener]
 	if owners == nil {
 		owners = new(listenerOwners)
@@ -73,6 +79,9 @@ func (o *ownership) note(listener string, mine, apply bool) {
 	}
 	owners.ours = owners.ours || mine
 	owners.applied = owners.applied || (apply && !mine)
+	if !mine {
+		owners.others = append(owners.others, of)
+	}
 }
 
 // listenerKey returns the name that a key of a list map such as

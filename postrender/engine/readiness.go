@@ -69,7 +69,7 @@ func (r *run) keepsCertificate(g *gateway, old SourceListener, l *Listener, plan
 func (g *gateway) goOnPresenting(l *Listener, old SourceListener, why string) {
 	l.Action, l.object, l.Reason = Keep, l.presenting(old), why
 	if !equalObjects(old.Object, l.object) {
-		l.Action, l.Reason = Update, "differs from what was rendered; "+why
+		l.Action, l.Reason = Update, old.whyDiffers(l.object)+"; "+why
 	}
 	g.stays[l.Name] = true
 }

@@ -134,8 +134,9 @@ type SourceListener struct {
 	// Object is the listener as it was written.
 	Object map[string]any
 
-	admits []string // of a listener of ours that admits namespaces by name
-	lost   string   // why another listener has its place, or ""
+	owners []fieldOwner // the managers beside ours that own a part of it
+	admits []string     // of a listener of ours that admits namespaces by name
+	lost   string       // why another listener has its place, or ""
 }
 
 // ListenerStatus is what the status of a Gateway or ListenerSet tells of one of

@@ -88,10 +88,10 @@ func TestOwnersOfManagedFields(t *testing.T) {
 	}}}}
 	got := map[string]listenerOwners{}
 	for name, by := range r.owners().listeners {
-		got[name] = *by
+		got[name] = listenerOwners{ours: by.ours, applied: by.applied}
 	}
 	want := map[string]listenerOwners{"ours": {ours: true}, "shared": {ours: true, applied: true}, "both": {ours: true}, "theirs": {applied: true}}
-	if diff := cmp.Diff(want, got, cmp.AllowUnexported(listenerOwners{})); diff != "" {
+	if diff := cmp.Diff(want, got, cmp.AllowUnexported(listenerOwners{}, fieldOwner{})); diff != "" {
 		t.Errorf("owners of listeners (-want +got):\n%s", diff)
 	}
 	spec := map[string]any{"f:secretName": map[string]any{}}
