@@ -151,12 +151,17 @@ func (e *explanation) verdict(v engine.Verdict) {
 	asked := engine.Meta{Kind: v.Parent.Kind, Namespace: v.Parent.Namespace, Name: v.Parent.Name}
 	for _, f := range tellable(e.plan.Findings) {
 		about := f.Object == object.String() && e.concerns(f, v)
-		about = about || (f.Object == asked.String() && f.Code == engine.CodeNoPolicy)
+		about = about || (f.Object == asked.String() && isAboutAll(f))
 		if about && !slices.Contains(e.told, f) {
 			e.line(warnTone, "  ", f.Code+": "+f.Message)
 			e.told = append(e.told, f)
 		}
 	}
+}
+
+// isAboutAll says whether what was found about a Gateway is why it serves nobody.
+func isAboutAll(f engine.Finding) bool {
+	return f.Code == engine.CodeNoPolicy || f.Code == engine.CodeKeptAsIs
 }
 
 // concerns says whether what was found about the object of a verdict is about
@@ -207,10 +212,12 @@ func (e *explanation) served(v engine.Verdict) {
 	}
 	e.line(goodTone, "  ", fmt.Sprintf("served by listener %s (%s), %s on port %d",
 		listener.Name, listener.Action, protocol(listener), listener.Port))
+	e.update(listener.Action, listener.Reason)
 	for _, c := range e.plan.Certificates {
 		if qualified(c.Namespace, c.Name) == listener.Certificate {
 			e.line(goodTone, "  ", fmt.Sprintf("Certificate %s (%s) from %s, in Secret %s",
 				listener.Certificate, c.Action, issuer(c.IssuerRef), c.SecretName))
+			e.update(c.Action, c.Reason)
 			return
 		}
 	}
@@ -220,6 +227,13 @@ func (e *explanation) served(v engine.Verdict) {
 		e.line(goodTone, "  ", fmt.Sprintf("Certificate %s, in Secret %s", listener.Certificate, secret.Name))
 	case secret.Name != "":
 		e.line(goodTone, "  ", fmt.Sprintf("Secret %s, which gatewright does not make", secret.Name))
+	}
+}
+
+// update says in what something that stands is to change.
+func (e *explanation) update(action engine.Action, reason string) {
+	if action == engine.Update {
+		e.line(warnTone, "    ", reason)
 	}
 }
 

@@ -54,6 +54,19 @@ func (e *explanation) unclaimed(in *input, hostname string, served map[string]bo
 	return found
 }
 
+// grace says, behind a semicolon, that what a plan of a cluster removes does not go
+// at once, if there is such a thing.
+func (in *input) grace(plan *engine.Plan) string {
+	goes := slices.ContainsFunc(plan.Certificates, func(c engine.CertificatePlan) bool { return c.Action == engine.Remove })
+	for _, g := range slices.Concat(plan.Gateways, plan.ListenerSets) {
+		goes = goes || slices.ContainsFunc(g.Listeners, func(l engine.Listener) bool { return l.Action == engine.Remove && !l.Immediate })
+	}
+	if !in.snapshot.Complete || !goes {
+		return ""
+	}
+	return fmt.Sprintf("; a sweep removes what has been stale for %s (--grace)", sweepGrace)
+}
+
 // mark says since when a listener of a cluster is stale, behind a semicolon.
 func (in *input) mark(parent string, l engine.Listener) string {
 	if !in.snapshot.Complete || l.Action != engine.Remove {

@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gatewright/gatewright/postrender/engine"
 )
@@ -10,7 +11,7 @@ import (
 // nobody says what a route would get if it asked. The engine is asked, with
 // such a route added, so that the answer is the one that the owner will see.
 func (e *explanation) nobody(in *input, hostname string) error {
-	e.line(plainTone, "", "nobody asks for it")
+	e.line(plainTone, "", "nobody asks for it"+in.whereRead())
 	for _, g := range slices.Concat(in.snapshot.Gateways, in.snapshot.ListenerSets) {
 		if g.Known {
 			continue
@@ -34,6 +35,19 @@ func (e *explanation) nobody(in *input, hostname string) error {
 	return nil
 }
 
+// whereRead says of a snapshot of some namespaces that it is one, or is "".
+func (in *input) whereRead() string {
+	only := slices.Compact(slices.Sorted(slices.Values(in.snapshot.ReadNamespaces)))
+	if !in.snapshot.Complete || len(only) == 0 {
+		return ""
+	}
+	word := "namespaces"
+	if len(only) == 1 {
+		word = "namespace"
+	}
+	return fmt.Sprintf(" in the %s %s; others were not read", word, strings.Join(only, ", "))
+}
+
 // trialName cannot be the name of a route that exists.
 const trialName = "(trial)"
 
@@ -47,14 +61,15 @@ func (e *explanation) trial(plan *engine.Plan, g *engine.Gateway) {
 			asked.outcome(v)
 		}
 	}
-	asked.newFindings(e.plan)
+	asked.newFindings(e.plan, g)
 	e.text.WriteString(asked.text.String())
 }
 
-// newFindings writes what the plan before did not find.
-func (e *explanation) newFindings(before *engine.Plan) {
+// newFindings writes what the plan before did not find, and what keeps the Gateway
+// from serving anybody.
+func (e *explanation) newFindings(before *engine.Plan, g *engine.Gateway) {
 	for _, f := range tellable(e.plan.Findings) {
-		if !slices.Contains(before.Findings, f) {
+		if !slices.Contains(before.Findings, f) || (f.Object == g.String() && isAboutAll(f)) {
 			e.line(warnTone, "  ", f.Code+": "+f.Message)
 		}
 	}

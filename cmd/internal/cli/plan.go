@@ -132,10 +132,12 @@ func (f *planFlags) print(plan *engine.Plan, in *input, l look) ([]byte, error) 
 			return nil, err
 		}
 	}
+	report := reportOf(plan)
+	report.summary += in.grace(plan)
 	if f.output == "markdown" {
-		return []byte(reportOf(plan).markdown() + markdownDiff(diff)), nil
+		return []byte(report.markdown() + markdownDiff(diff)), nil
 	}
-	text := reportOf(plan).text(l)
+	text := report.text(l)
 	if diff != "" {
 		text += "\n" + l.paintDiff(diff)
 	}
