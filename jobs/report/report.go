@@ -136,8 +136,17 @@ func New(started time.Time, dryRun DryRun) *Report {
 }
 
 // Changed says whether something was, or would be, changed.
-func (r *Report) Changed() bool {
-	return slices.ContainsFunc(r.Changes, func(c Change) bool { return c.Outcome == Made || c.Outcome == Would })
+func (r *Report) Changed() bool { return r.count(Made, Would) > 0 }
+
+// count counts the changes that came out in one of these ways.
+func (r *Report) count(outcomes ...Outcome) int {
+	n := 0
+	for _, c := range r.Changes {
+		if slices.Contains(outcomes, c.Outcome) {
+			n++
+		}
+	}
+	return n
 }
 
 // JSON is the report as indented JSON, with a newline at its end.
@@ -170,17 +179,21 @@ const maxTermination = 4096
 // most 4096 bytes, with what needs a look before the rest.
 func (r *Report) Termination() []byte {
 	short := struct {
-		Result   Result    `json:"result"`
-		Message  string    `json:"message,omitempty"`
-		Writes   int       `json:"writes"`
-		Counts   Counts    `json:"counts"`
+		Result  Result `json:"result"`
+		Message string `json:"message,omitempty"`
+		Writes  int    `json:"writes"`
+		Counts  Counts `json:"counts"`
+		// Changes were made, or would be in a dry run; Held wait; Failed are those that
+		// the API server refused, too.
 		Changes  int       `json:"changes"`
+		Held     int       `json:"held"`
+		Failed   int       `json:"failed"`
 		Refused  int       `json:"refused"`
 		Findings int       `json:"findings"`
 		Problems []Problem `json:"problems,omitempty"`
 		// More counts the problems that had no room.
 		More int `json:"moreProblems,omitempty"`
-	}{r.Result, cut(r.Message, maxTermination/4), r.Writes, r.Counts, len(r.Changes), len(r.Refused), len(r.Findings), nil, 0}
+	}{r.Result, cut(r.Message, maxTermination/4), r.Writes, r.Counts, r.count(Made, Would), r.count(Held), r.count(Refused, Broken), len(r.Refused), len(r.Findings), nil, 0}
 	data := marshalHarmless(short)
 	for i, p := range r.Problems {
 		p.Message = cut(p.Message, maxTermination/8)
