@@ -67,7 +67,7 @@ func whyDiffers(all []difference, keptBy func(path []string) string) string {
 		}
 		part := fmt.Sprintf("%s: %s -> %s", strings.ReplaceAll(strings.Join(d.path, "."), ".[0]", "[0]"), shown(d.old), shown(d.now))
 		if manager := keptBy(d.path); manager != "" {
-			part += fmt.Sprintf(" (field manager %s owns it, so its value is left as it is)", shown(manager))
+			part += fmt.Sprintf(" (field manager %s owns it, so its value is left as it is%s)", shown(manager), d.cost())
 		}
 		parts = append(parts, part)
 	}
@@ -80,6 +80,15 @@ func whyDiffers(all []difference, keptBy func(path []string) string) string {
 // whyDiffers is the reason of an update of a live listener.
 func (l *SourceListener) whyDiffers(now map[string]any) string {
 	return whyDiffers(differences(l.Object, now, true), l.owner)
+}
+
+// cost is what becomes of the claim where another manager keeps the old value: the
+// API server refuses to change it, but not to do without it.
+func (d difference) cost() string {
+	if d.now == nil {
+		return ""
+	}
+	return ", and a sweep refuses the claim"
 }
 
 // nobody owns fields of what only we write.

@@ -38,7 +38,9 @@ func TestWhyDiffers(t *testing.T) {
 		{name: "text", old: object{"a": "two words, \x1b[31m"}, now: object{"a": strings.Repeat("ä", 100)},
 			want: ": a: \"two words, \\u001b[31m\" -> \"" + strings.Repeat("ä", 31) + "…"},
 		{name: "of another manager", old: object{"allowedRoutes": object{"namespaces": object{"from": "All"}}}, now: object{"allowedRoutes": object{"namespaces": object{"from": "Same"}}},
-			want: `: allowedRoutes.namespaces.from: All -> Same (field manager "some body" owns it, so its value is left as it is)`},
+			want: `: allowedRoutes.namespaces.from: All -> Same (field manager "some body" owns it, so its value is left as it is, and a sweep refuses the claim)`},
+		{name: "of another manager, to go", old: object{"allowedRoutes": object{"namespaces": object{"from": "All"}}}, now: object{},
+			want: `: allowedRoutes.namespaces.from: All -> none (field manager "some body" owns it, so its value is left as it is)`},
 		{name: "nothing", old: object{"a": int64(1)}, now: object{"a": 1.0}, want: ""},
 	}
 	for _, tt := range tests {
