@@ -117,9 +117,9 @@ func (s *sweep) heldCertificate(c engine.CertificatePlan) string {
 	case s.unprovable != "":
 		return s.unprovable
 	case err != nil:
-		return "stale from now on, goes after " + s.options.Grace.String()
+		return "stale from now on, goes after " + s.now.Add(s.options.Grace).UTC().Format(time.RFC3339)
 	case s.now.Sub(since) < s.options.Grace:
-		return fmt.Sprintf("stale since %s, goes after %s", since.UTC().Format(time.RFC3339), s.options.Grace)
+		return staleUntil(since, s.options.Grace)
 	case !s.reading.serves(engine.KindListenerSet) && !ofGateway(c):
 		return "the server " + unserved + " ListenerSets now, and it may be for one"
 	}

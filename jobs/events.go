@@ -49,7 +49,7 @@ func (s *sweep) events(first *sweep) []event {
 		if c.Listener == "" {
 			continue
 		}
-		if e := eventOf(c, marked[parent][c.Listener], s.now, s.options.Grace); e.reason != "" && !slices.Contains(out, e) {
+		if e := eventOf(c, marked[parent][c.Listener], s.staleMessage(c)); e.reason != "" && !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 		if c.Action == engine.Add && c.Outcome == report.Made {
@@ -73,10 +73,24 @@ func (s *sweep) events(first *sweep) []event {
 	return append(out, turned(told, maxEvents-len(out), s.now)...)
 }
 
+// staleMessage says of a listener why it goes, and when: that nothing asks for it,
+// or who does, and is refused.
+func (s *sweep) staleMessage(c report.Change) string {
+	why := "nothing asks for " + hostnameOrAny(c.Hostname) + " any more"
+	for _, p := range s.parents {
+		if p.source.Kind == c.Kind && p.source.Namespace == c.Namespace && p.source.Name == c.Name {
+			if l := p.planned(c.Listener); l != nil && l.Refusal != "" {
+				why = l.Refusal
+			}
+		}
+	}
+	return fmt.Sprintf("%s: listener %s goes after %s, unless that changes", why, c.Listener, s.now.Add(s.options.Grace).UTC().Format(time.RFC3339))
+}
+
 // eventOf is the Event of a change; its reason is "" where there is none. What a
 // message says does not depend on the time of the run, so that the same thing
 // has the same Event.
-func eventOf(c report.Change, marked bool, now time.Time, grace time.Duration) event {
+func eventOf(c report.Change, marked bool, stale string) event {
 	e := event{kind: c.Kind, namespace: c.Namespace, name: c.Name, message: fmt.Sprintf("listener %s for %s: %s", c.Listener, hostnameOrAny(c.Hostname), c.Reason)}
 	reasons := map[engine.Action]string{engine.Add: eventAdded, engine.Update: eventUpdated, engine.Remove: eventRemoved}
 	switch {
@@ -89,9 +103,7 @@ func eventOf(c report.Change, marked bool, now time.Time, grace time.Duration) e
 	case c.Outcome == report.Held && strings.HasPrefix(c.Reason, tripped):
 		e.reason, e.warning, e.message = eventHeld, true, c.Reason
 	case c.Outcome == report.Held && c.Action == engine.Remove && !marked:
-		e.reason = eventStale
-		e.message = fmt.Sprintf("nothing asks for %s any more: listener %s goes after %s, not before %s, unless that changes",
-			hostnameOrAny(c.Hostname), c.Listener, grace, now.Add(grace).UTC().Format(time.RFC3339))
+		e.reason, e.message = eventStale, stale
 	}
 	return e
 }

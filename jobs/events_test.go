@@ -87,7 +87,7 @@ func TestEventsOfALife(t *testing.T) {
 	w.sweep()
 	due := w.now.Add(24 * time.Hour).UTC().Format(time.RFC3339)
 	w.wantEvents(append(names, due, "THEN"),
-		"Normal ListenerStale Gateway/edge: nothing asks for a.example.com any more: listener LISTENER goes after 24h0m0s, not before THEN, unless that changes",
+		"Normal ListenerStale Gateway/edge: nothing asks for a.example.com any more: listener LISTENER goes after THEN, unless that changes",
 	)
 	w.later(time.Hour)
 	w.sweep()
@@ -96,6 +96,32 @@ func TestEventsOfALife(t *testing.T) {
 	w.sweep()
 	if got := w.events(names...); len(got) != 1 || !strings.HasPrefix(got[0], "Normal ListenerRemoved Gateway/edge: listener LISTENER for a.example.com: ") {
 		t.Errorf("Events:\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// A claim that a policy refuses from now on is not said to be gone.
+func TestEventOfARefusedClaimThatGoes(t *testing.T) {
+	t.Parallel()
+	w := newTelling(t)
+	w.apply("me", route("shop", "a.example.com"))
+	w.sweep()
+	w.apply("me", strings.Replace(gatewayWithPolicy, "{from: All}", "{from: Selector, selector: {matchLabels: {none: such}}}", 1))
+	r := w.sweep()
+	said := strings.Join(w.events(), "\n")
+	asks := "HTTPRoute " + w.namespace + "/shop asks for a.example.com, and is refused (NotAllowedByListeners): "
+	if !strings.Contains(said, "ListenerStale Gateway/edge: HTTPRoute NS/shop asks for a.example.com, and is refused (NotAllowedByListeners): ") || strings.Contains(said, "nothing asks for") {
+		t.Errorf("Events:\n%s", said)
+	}
+	if !slices.ContainsFunc(r.Changes, func(c report.Change) bool {
+		return c.Listener != "" && c.Outcome == report.Held && strings.Contains(c.Reason, "; "+asks)
+	}) {
+		t.Errorf("the report does not say %q: %+v", asks, r.Changes)
+	}
+	w.later(25 * time.Hour)
+	if r := w.sweep(); !slices.ContainsFunc(r.Changes, func(c report.Change) bool {
+		return c.Listener != "" && c.Outcome == report.Made && strings.HasPrefix(c.Reason, asks)
+	}) {
+		t.Errorf("the report does not say %q: %+v", asks, r.Changes)
 	}
 }
 

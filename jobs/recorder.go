@@ -140,7 +140,11 @@ func (r *recorder) parent(a *application, out outcome, refused map[string]string
 func (r *recorder) stale(p *parent, removals []removal) {
 	for i := range removals {
 		if held := removals[i].held; held != "" {
-			r.listener(p, &removals[i].listener, held, report.Held)
+			reason := held
+			if refusal := removals[i].refusal; refusal != "" {
+				reason += "; " + refusal
+			}
+			r.listener(p, &removals[i].listener, reason, report.Held)
 			if needsSomebody(held) {
 				r.problem(p.source.String(), held)
 			}

@@ -30,6 +30,8 @@ type removal struct {
 	listener engine.Listener
 	// held says why it stays for now, or is "".
 	held string
+	// refusal is of a listener that waits, although something asks for it.
+	refusal string
 }
 
 // ripe says whether nothing holds the removal back.
@@ -51,13 +53,18 @@ func (s *sweep) removals(p *parent, state engine.State) []removal {
 			r.held = why
 		case l.Immediate:
 		case s.now.Sub(since) < s.options.Grace:
-			r.held = "stale since " + since.UTC().Format(time.RFC3339) + ", goes after " + s.options.Grace.String()
+			r.held, r.refusal = staleUntil(since, s.options.Grace), l.Refusal
 		default:
 			r.held = s.unproven(p, l, state)
 		}
 		out = append(out, r)
 	}
 	return s.breaker(p, out)
+}
+
+// staleUntil says since when something is stale, and when it may go.
+func staleUntil(since time.Time, grace time.Duration) string {
+	return fmt.Sprintf("stale since %s, goes after %s", since.UTC().Format(time.RFC3339), since.Add(grace).UTC().Format(time.RFC3339))
 }
 
 // unproven says why the absence of claims for one listener is not proven.

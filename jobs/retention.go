@@ -3,7 +3,6 @@ package jobs
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -130,9 +129,9 @@ func (s *sweep) heldSecret(secret *engine.Meta, marked time.Time, after time.Dur
 	case s.unprovable != "":
 		return s.unprovable
 	case marked.IsZero():
-		return "its Certificate is gone; stale from now on, goes after " + after.String()
+		return "its Certificate is gone; stale from now on, goes after " + s.now.Add(after).UTC().Format(time.RFC3339)
 	case s.now.Sub(marked) < after:
-		return fmt.Sprintf("stale since %s, goes after %s", marked.UTC().Format(time.RFC3339), after)
+		return staleUntil(marked, after)
 	}
 	return s.heldWithGateway(secret)
 }

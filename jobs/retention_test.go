@@ -89,7 +89,7 @@ func TestSecretGoesLast(t *testing.T) {
 	if w.get("certificate", certificateOf("edge", "a.example.com")) != nil || !w.secret("a.example.com") || w.marked("a.example.com") {
 		t.Fatal("want the Certificate gone, and its Secret there without a mark")
 	}
-	if why := whyHeld(w.sweep(), "a.example.com"); !strings.Contains(why, "goes after 24h") || !w.marked("a.example.com") {
+	if why := whyHeld(w.sweep(), "a.example.com"); !strings.Contains(why, "goes after "+w.now.Add(24*time.Hour).UTC().Format(time.RFC3339)) || !w.marked("a.example.com") {
 		t.Fatalf("the Secret is not marked: %q", why)
 	}
 	w.later(24*time.Hour - time.Minute)

@@ -88,6 +88,9 @@ type Listener struct {
 	// Immediate says of a listener that goes that something stands in its place
 	// already, or that it is yielded, so that it need not be stale for a time.
 	Immediate bool `json:"-"`
+	// Refusal says of a listener that goes for want of a claim who asks for it all
+	// the same, and why that is refused; "" where nothing does.
+	Refusal string `json:"-"`
 
 	secretNamespace string // "" is the namespace of the Gateway
 	secretName      string

@@ -80,6 +80,7 @@ func (r *run) refusals(verdicts []Verdict) {
 func (r *run) plan() *Plan {
 	slices.SortFunc(r.verdicts, compareVerdicts)
 	r.verdicts = slices.CompactFunc(r.verdicts, func(a, b Verdict) bool { return a == b })
+	r.refusedClaims()
 	r.refusals(r.verdicts)
 	slices.SortFunc(r.listenerSetPlans, func(a, b GatewayPlan) int {
 		return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
