@@ -24,7 +24,8 @@ type Report struct {
 	// Message says why nothing was done, where that is so.
 	Message string `json:"message,omitempty"`
 	Kinds   []Kind `json:"kinds"`
-	// Counts are those of the cluster, by what gatewright manages.
+	// Counts are those of the plan: of what gatewright manages once all of it is
+	// carried out, also where something of it failed or waits.
 	Counts  Counts   `json:"counts"`
 	Changes []Change `json:"changes"`
 	// Refused are the claims that are not served.
