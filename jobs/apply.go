@@ -43,8 +43,7 @@ func (o *outcome) same(before *engine.SourceListener) bool {
 	if o.after == nil || before == nil {
 		return false
 	}
-	listeners, _, _ := unstructured.NestedSlice(o.after.Object, "spec", "listeners")
-	return slices.ContainsFunc(listeners, func(l any) bool { return reflect.DeepEqual(l, any(before.Object)) })
+	return slices.ContainsFunc(listenersOf(o.after), func(l map[string]any) bool { return reflect.DeepEqual(l, before.Object) })
 }
 
 // errChanged says that the object changed since it was read, so that it has to

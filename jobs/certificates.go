@@ -117,7 +117,7 @@ func (s *sweep) heldCertificate(c engine.CertificatePlan) string {
 	case s.unprovable != "":
 		return s.unprovable
 	case err != nil:
-		return "stale from now on, goes after " + s.now.Add(s.options.Grace).UTC().Format(time.RFC3339)
+		return "stale from now on, " + goesAfter(s.now, s.options.Grace)
 	case s.now.Sub(since) < s.options.Grace:
 		return staleUntil(since, s.options.Grace)
 	case !s.reading.serves(engine.KindListenerSet) && !ofGateway(c):

@@ -43,13 +43,21 @@ type objectKey struct {
 func (s *sweep) events(first *sweep) []event {
 	marked := first.marksBefore()
 	added := map[objectKey]map[string]bool{}
+	parents := map[objectKey]*parent{}
+	for _, p := range s.parents {
+		parents[objectKey{p.source.Kind, engine.ObjectName{Namespace: p.source.Namespace, Name: p.source.Name}}] = p
+	}
 	var out []event
 	for _, c := range s.report.Changes {
 		parent := objectKey{c.Kind, engine.ObjectName{Namespace: c.Namespace, Name: c.Name}}
 		if c.Listener == "" {
 			continue
 		}
-		if e := eventOf(c, marked[parent][c.Listener], s.staleMessage(c)); e.reason != "" && !slices.Contains(out, e) {
+		e := eventOf(c, marked[parent][c.Listener])
+		if e.reason == eventStale {
+			e.message = s.staleMessage(parents[parent], c)
+		}
+		if e.reason != "" && !slices.Contains(out, e) {
 			out = append(out, e)
 		}
 		if c.Action == engine.Add && c.Outcome == report.Made {
@@ -73,24 +81,23 @@ func (s *sweep) events(first *sweep) []event {
 	return append(out, turned(told, maxEvents-len(out), s.now)...)
 }
 
-// staleMessage says of a listener why it goes, and when: that nothing asks for it,
-// or who does, and is refused.
-func (s *sweep) staleMessage(c report.Change) string {
+// staleMessage says of a listener of a parent why it goes, and when: that nothing
+// asks for it, or who does, and is refused.
+func (s *sweep) staleMessage(p *parent, c report.Change) string {
 	why := "nothing asks for " + hostnameOrAny(c.Hostname) + " any more"
-	for _, p := range s.parents {
-		if p.source.Kind == c.Kind && p.source.Namespace == c.Namespace && p.source.Name == c.Name {
-			if l := p.planned(c.Listener); l != nil && l.Refusal != "" {
-				why = l.Refusal
-			}
+	if p != nil {
+		if l := p.planned(c.Listener); l != nil && l.Refusal != "" {
+			why = l.Refusal
 		}
 	}
-	return fmt.Sprintf("%s: listener %s goes after %s, unless that changes", why, c.Listener, s.now.Add(s.options.Grace).UTC().Format(time.RFC3339))
+	return fmt.Sprintf("%s: listener %s %s, unless that changes", why, c.Listener, goesAfter(s.now, s.options.Grace))
 }
 
-// eventOf is the Event of a change; its reason is "" where there is none. What a
+// eventOf is the Event of a change; its reason is "" where there is none, and that
+// of a stale listener has its message from [sweep.staleMessage]. What a
 // message says does not depend on the time of the run, so that the same thing
 // has the same Event.
-func eventOf(c report.Change, marked bool, stale string) event {
+func eventOf(c report.Change, marked bool) event {
 	e := event{kind: c.Kind, namespace: c.Namespace, name: c.Name, message: fmt.Sprintf("listener %s for %s: %s", c.Listener, hostnameOrAny(c.Hostname), c.Reason)}
 	reasons := map[engine.Action]string{engine.Add: eventAdded, engine.Update: eventUpdated, engine.Remove: eventRemoved}
 	switch {
@@ -103,7 +110,7 @@ func eventOf(c report.Change, marked bool, stale string) event {
 	case c.Outcome == report.Held && strings.HasPrefix(c.Reason, tripped):
 		e.reason, e.warning, e.message = eventHeld, true, c.Reason
 	case c.Outcome == report.Held && c.Action == engine.Remove && !marked:
-		e.reason, e.message = eventStale, stale
+		e.reason = eventStale
 	}
 	return e
 }

@@ -3,6 +3,7 @@ package jobs
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/gatewright/gatewright/postrender/engine"
@@ -36,6 +37,18 @@ func (p *parent) planned(name string) *engine.Listener {
 // ours says whether a live listener is the sweep's to change: our manager owns
 // it and no release rendered it.
 func (p *parent) ours(l *engine.SourceListener) bool { return l.Owned && !p.rendered[l.Name] }
+
+// listenersOf are the listeners of a Gateway or ListenerSet as they stand.
+func listenersOf(u *unstructured.Unstructured) []map[string]any {
+	list, _, _ := unstructured.NestedSlice(u.Object, "spec", "listeners")
+	var out []map[string]any
+	for _, item := range list {
+		if l, ok := item.(map[string]any); ok {
+			out = append(out, l)
+		}
+	}
+	return out
+}
 
 // application is everything of one parent that our manager is to own: one apply
 // holds all of it, since what an apply leaves out is removed.

@@ -102,14 +102,15 @@ func (c *Cluster) wouldTakeParent(ctx context.Context, reading *Reading, next *u
 	if of := releaseOf(source.Annotations); release.Name != "" && of != "" && of != release.String() {
 		return []engine.Finding{notAdoptable(next, of)}, nil
 	}
+	p := &parent{source: source, rendered: source.Rendered()}
 	w := writerOf(reading.parentsWritten([]*unstructured.Unstructured{next}))
-	after, found, err := c.ask(ctx, reading, next, w, func(refusal error) string { return blockers(source, next, refusal) })
+	after, found, err := c.ask(ctx, reading, next, w, func(refusal error) string { return blockers(p, next, refusal) })
 	if after == nil {
 		return found, err
 	}
-	if lost := lostListeners(source, after); len(lost) > 0 {
+	if lost := lostListeners(p, after); len(lost) > 0 {
 		which := "it"
-		if !w.apply && !changesListeners(source, after) {
+		if !w.apply && !changesListeners(p, after) {
 			which = "a version that changes the chart's listeners, which this one does not,"
 		}
 		return []engine.Finding{finding(next, engine.Warning, CodeListenersAtRisk,
@@ -204,15 +205,15 @@ func (c *Cluster) dryRun(ctx context.Context, resource schema.GroupVersionResour
 
 // lostListeners are the hostnames of the sweep's listeners that nothing answers
 // after a write.
-func lostListeners(source *engine.Gateway, after *unstructured.Unstructured) []string {
+func lostListeners(p *parent, after *unstructured.Unstructured) []string {
 	stays := map[string]bool{}
 	for _, l := range listenersOf(after) {
 		hostname, _ := l["hostname"].(string)
 		stays[fmt.Sprintf("%v", l["name"])], stays[fmt.Sprintf("%v %s", l["port"], hostname)] = true, true
 	}
 	var lost []string
-	for _, l := range source.Listeners {
-		if ofSweep(source, l) && !stays[l.Name] && !stays[fmt.Sprintf("%d %s", l.Port, l.Hostname)] {
+	for _, l := range p.source.Listeners {
+		if p.ours(&l) && !stays[l.Name] && !stays[fmt.Sprintf("%d %s", l.Port, l.Hostname)] {
 			lost = append(lost, cmp.Or(l.Hostname, l.Name))
 		}
 	}
@@ -223,31 +224,16 @@ func lostListeners(source *engine.Gateway, after *unstructured.Unstructured) []s
 // changesListeners says whether a write leaves other listeners than those that are
 // there without the sweep's. A release that does not apply writes the list only
 // where its chart's differs from that of before.
-func changesListeners(source *engine.Gateway, after *unstructured.Unstructured) bool {
+func changesListeners(p *parent, after *unstructured.Unstructured) bool {
 	var now []map[string]any
-	for _, l := range source.Listeners {
-		if !ofSweep(source, l) {
+	for _, l := range p.source.Listeners {
+		if !p.ours(&l) {
 			now = append(now, l.Object)
 		}
 	}
 	before, errBefore := json.Marshal(now)
 	next, errNext := json.Marshal(listenersOf(after))
 	return errBefore != nil || errNext != nil || string(before) != string(next)
-}
-
-func ofSweep(source *engine.Gateway, l engine.SourceListener) bool {
-	return l.Owned && !source.Rendered()[l.Name]
-}
-
-func listenersOf(u *unstructured.Unstructured) []map[string]any {
-	list, _, _ := unstructured.NestedSlice(u.Object, "spec", "listeners")
-	var out []map[string]any
-	for _, item := range list {
-		if l, ok := item.(map[string]any); ok {
-			out = append(out, l)
-		}
-	}
-	return out
 }
 
 // atRisk finds the parents whose next change of listeners takes the sweep's with

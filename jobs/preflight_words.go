@@ -13,7 +13,7 @@ import (
 
 // blockers names the sweep's listeners that stand in the way of a refused write,
 // and how to give them up.
-func blockers(source *engine.Gateway, next *unstructured.Unstructured, err error) string {
+func blockers(p *parent, next *unstructured.Unstructured, err error) string {
 	brings := map[string]bool{}
 	names := map[any]bool{}
 	for _, l := range listenersOf(next) {
@@ -21,9 +21,9 @@ func blockers(source *engine.Gateway, next *unstructured.Unstructured, err error
 		brings[fmt.Sprintf("%v %s", l["port"], hostname)], names[l["name"]] = true, true
 	}
 	var clash, others []string
-	for _, l := range source.Listeners {
+	for _, l := range p.source.Listeners {
 		switch {
-		case !ofSweep(source, l) || l.Hostname == "":
+		case !p.ours(&l) || l.Hostname == "":
 		case brings[fmt.Sprintf("%d %s", l.Port, l.Hostname)] && !names[l.Name], strings.Contains(err.Error(), `"`+l.Name+`"`):
 			clash = append(clash, l.Hostname)
 		default:

@@ -64,7 +64,12 @@ func (s *sweep) removals(p *parent, state engine.State) []removal {
 
 // staleUntil says since when something is stale, and when it may go.
 func staleUntil(since time.Time, grace time.Duration) string {
-	return fmt.Sprintf("stale since %s, goes after %s", since.UTC().Format(time.RFC3339), since.Add(grace).UTC().Format(time.RFC3339))
+	return fmt.Sprintf("stale since %s, %s", since.UTC().Format(time.RFC3339), goesAfter(since, grace))
+}
+
+// goesAfter says when something may go that is stale since a time.
+func goesAfter(since time.Time, grace time.Duration) string {
+	return "goes after " + since.Add(grace).UTC().Format(time.RFC3339)
 }
 
 // unproven says why the absence of claims for one listener is not proven.

@@ -129,7 +129,7 @@ func (s *sweep) heldSecret(secret *engine.Meta, marked time.Time, after time.Dur
 	case s.unprovable != "":
 		return s.unprovable
 	case marked.IsZero():
-		return "its Certificate is gone; stale from now on, goes after " + s.now.Add(after).UTC().Format(time.RFC3339)
+		return "its Certificate is gone; stale from now on, " + goesAfter(s.now, after)
 	case s.now.Sub(marked) < after:
 		return staleUntil(marked, after)
 	}
